@@ -35,7 +35,11 @@ def installation(root: Path, home: Path) -> Path:
     for word, script in (("noop", "#!/bin/sh\n"), ("flood", 'yes | head -c "$1"\n')):
         folder = root / "commands/demo" / word
         folder.mkdir(parents=True)
-        definition = {"name": word, "description": "For a measurement", "entrypoint": "main.sh"}
+        definition = {
+            "name": word,
+            "description": "For a measurement",
+            "entrypoint": "main.sh",
+        }
         (folder / "command.json").write_text(json.dumps(definition))
         (folder / "main.sh").write_text(script)
         (folder / "main.sh").chmod(0o755)
@@ -62,10 +66,23 @@ def candidates(cli: Path, config: Path, work: Path, hosts: int) -> list[Timed]:
 
 def peak(cli: Path, config: Path, work: Path, megabytes: int) -> float:
     """Return the controller's largest resident size in MiB while a host prints so much."""
-    line = ["fleet", "run", "--on", "web01", "--ssh-config", str(config), "demo", "flood"]
+    line = [
+        "fleet",
+        "run",
+        "--on",
+        "web01",
+        "--ssh-config",
+        str(config),
+        "demo",
+        "flood",
+    ]
     done = subprocess.run(
         ["/usr/bin/env", "time", "-v", str(cli), *line, f"{megabytes}000000"],
-        env={"PATH": os.environ["PATH"], "HOME": str(work), "XDG_RUNTIME_DIR": str(work)},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(work),
+            "XDG_RUNTIME_DIR": str(work),
+        },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -88,7 +105,13 @@ def main(argv: Sequence[str]) -> None:
             cli = installation(work / "acme", work)
             timed = candidates(cli, rig.ssh_config, work, chosen.hosts)
             measure(timed, chosen.runs)
-            print(table(f"a command that does nothing on {chosen.hosts} hosts", timed, timed[0]))
+            print(
+                table(
+                    f"a command that does nothing on {chosen.hosts} hosts",
+                    timed,
+                    timed[0],
+                )
+            )
             for megabytes in (1, 10, 100):
                 found = peak(cli, rig.ssh_config, work, megabytes)
                 print(f"  {megabytes:>4} MB of output: {found:6.1f} MiB at most")

@@ -52,12 +52,19 @@ _CLICK = "bench_click_command"  # a module beside the packages
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=31, help="measured runs of each (31)")
-    parser.add_argument("--takes", type=int, default=1, help="how often all of it is done (1)")
+    parser.add_argument(
+        "--runs", type=int, default=31, help="measured runs of each (31)"
+    )
+    parser.add_argument(
+        "--takes", type=int, default=1, help="how often all of it is done (1)"
+    )
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--out", type=Path, help="where the figures go, as JSON")
     asked = parser.parse_args()
-    bin_dirs = [str(Path(sys.executable).parent), str(Path(".venv-bench/node/bin").resolve())]
+    bin_dirs = [
+        str(Path(sys.executable).parent),
+        str(Path(".venv-bench/node/bin").resolve()),
+    ]
     with tempfile.TemporaryDirectory() as scratch:
         env = {
             "PATH": os.pathsep.join([*bin_dirs, "/usr/local/bin", "/usr/bin", "/bin"]),
@@ -136,7 +143,9 @@ class Bench:
         """Change the definition of the first command and give it two `.env` files."""
         directory = root.joinpath("commands", *trees.words_of(0))
         definition = directory / "command.json"
-        definition.write_text(json.dumps({**json.loads(definition.read_text()), **fields}))
+        definition.write_text(
+            json.dumps({**json.loads(definition.read_text()), **fields})
+        )
         for name in (".env", ".env.local"):
             lines = "".join(f'ENTRY_{i}="$HOME/{i}"\n' for i in range(10))
             (directory / name).write_text(lines)
@@ -150,7 +159,9 @@ class Bench:
         self.change(root, envs=envs, env_files=[".env", ".env.local"], args=_ARGUMENTS)
         plugin = root / "plugins/elsewhere"
         plugin.mkdir(parents=True)
-        (plugin / "plugin.json").write_text('{"name": "elsewhere", "hooks": "hooks.py"}')
+        (plugin / "plugin.json").write_text(
+            '{"name": "elsewhere", "hooks": "hooks.py"}'
+        )
         (plugin / "hooks.py").write_text(_SOURCE)
         return root
 
@@ -163,7 +174,9 @@ class Bench:
         program = f"import os; os.execv({script!r}, [{script!r}])"
         return Timed("floor", [sys.executable, "-I", "-S", "-c", program], self.env)
 
-    def report(self, kind: str, baseline: Timed, rows: Sequence[Timed], **more: object) -> None:
+    def report(
+        self, kind: str, baseline: Timed, rows: Sequence[Timed], **more: object
+    ) -> None:
         """Measure the rows against their baseline, print them and keep the figures."""
         measure([baseline, *rows], self.count)
         print(f"{kind} (x {baseline.name}, {baseline.median * 1000:.1f} ms)")
@@ -172,8 +185,16 @@ class Bench:
                 print(f"  {row.name:<52} too long to wait for")
                 continue
             ratio = row.over(baseline)
-            print(f"  {row.name:<52} {row.median * 1000:9.2f} ms {ratio:7.2f} x", flush=True)
-            figure = {"kind": kind, "case": row.name, "ratio": ratio, "seconds": row.median}
+            print(
+                f"  {row.name:<52} {row.median * 1000:9.2f} ms {ratio:7.2f} x",
+                flush=True,
+            )
+            figure = {
+                "kind": kind,
+                "case": row.name,
+                "ratio": ratio,
+                "seconds": row.median,
+            }
             self.figures[-1].append({**figure, "runs": len(row.seconds), **more})
         print()
 
@@ -200,7 +221,9 @@ class Bench:
             ),
             Timed("run, 1 plugin", [str(self.one_plugin), "c000-0", "k0"], self.env),
             Timed("run, 1 disabled plugin", [str(self.disabled), *first], self.env),
-            Timed("run, 100 plugins", [str(self.many_plugins), "c000-0", "k0"], self.env),
+            Timed(
+                "run, 100 plugins", [str(self.many_plugins), "c000-0", "k0"], self.env
+            ),
             self.timed("run inside a run", self.nested, *first),
             self.timed("run, settings.conf of ten assignments", self.settings, *first),
             self.timed("run, .env of ten lines", self.env_file, *first),
@@ -212,7 +235,9 @@ class Bench:
         if uv.exists():
             env = {**self.env, "CLI_DIR": str(self.uv)}  # each environment has its lock
             rows.append(Timed("a console script that uv made", [str(uv), *first], env))
-        rows.append(self.timed("Tab, 100 of 10,000 commands", self.made[10_000], *_tab(10_000)))
+        rows.append(
+            self.timed("Tab, 100 of 10,000 commands", self.made[10_000], *_tab(10_000))
+        )
         rows.append(self.timed("Tab, 10 of 10 commands", self.made[10], *_tab(10)))
         self.report("run", self.floor(), rows)
 
@@ -228,9 +253,13 @@ class Bench:
         rows = [
             self.timed("--version", self.made[10], "--version"),
             self.timed("listing of 10 commands", self.made[10], trees.words_of(0)[0]),
-            self.timed("listing of 100 commands, 10,000 in all", self.made[10_000], "cat042"),
+            self.timed(
+                "listing of 100 commands, 10,000 in all", self.made[10_000], "cat042"
+            ),
             self.timed("root of 100 categories", self.made[10_000]),
-            self.timed("self list --format json, 100 commands", self.made[100], *_json()),
+            self.timed(
+                "self list --format json, 100 commands", self.made[100], *_json()
+            ),
             Timed(
                 "self plugin list, 100 plugins",
                 [str(self.many_plugins), "self", "plugin", "list"],
@@ -245,13 +274,23 @@ class Bench:
         loop = [*self.bare[:-1], _LOOP.format(root=str(root / "commands"))]
         rows = [
             self.timed("self list --format json, 10,000 commands", root, *_json()),
-            self.timed("self search, 10,000 commands", root, "self", "search", "number 4242"),
+            self.timed(
+                "self search, 10,000 commands", root, "self", "search", "number 4242"
+            ),
         ]
-        self.report("thousands", Timed("loop over the tree with json.loads", loop, self.env), rows)
+        self.report(
+            "thousands",
+            Timed("loop over the tree with json.loads", loop, self.env),
+            rows,
+        )
 
     def python_command(self) -> None:
-        alone = Timed("python -c 'import click'", [sys.executable, "-c", "import click"], self.env)
-        row = self.timed("command in Python with click", self.python, *trees.words_of(0))
+        alone = Timed(
+            "python -c 'import click'", [sys.executable, "-c", "import click"], self.env
+        )
+        row = self.timed(
+            "command in Python with click", self.python, *trees.words_of(0)
+        )
         self.report("python", alone, [row])
 
     def memory(self) -> None:
@@ -280,7 +319,10 @@ class Bench:
                     env |= sizes[size].completing
                 argv = getattr(sizes[size], what)
                 rows.append(Timed(name, argv, env, directory))
-                rows[-1].argv = [shutil.which(name, path=self.env["PATH"]) or name, *argv[1:]]
+                rows[-1].argv = [
+                    shutil.which(name, path=self.env["PATH"]) or name,
+                    *argv[1:],
+                ]
             self.report(f"{what} of {size:,}", self.floor(), rows, size=size, what=what)
 
     def described(self) -> dict[str, Any]:
@@ -310,7 +352,9 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    return next((one.split(":")[1].strip() for one in lines if "model name" in one), "unknown")
+    return next(
+        (one.split(":")[1].strip() for one in lines if "model name" in one), "unknown"
+    )
 
 
 def _version_of(program: str, path: str = "") -> str:
@@ -320,7 +364,9 @@ def _version_of(program: str, path: str = "") -> str:
 
         return str(importlib_metadata.version("cli-host"))
     found = shutil.which(program, path=path) or program
-    text = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [found, "--version"], capture_output=True, text=True, check=True
+    ).stdout
     return next((word for word in text.split() if word[:1].isdigit()), "?")
 
 

@@ -66,7 +66,9 @@ class Figure:
         self.busy.append(_children() - busy)
 
     def medians(self) -> tuple[float, float]:
-        return statistics.median(self.seconds) * 1000, statistics.median(self.busy) * 1000
+        return statistics.median(self.seconds) * 1000, statistics.median(
+            self.busy
+        ) * 1000
 
 
 class Server:
@@ -94,7 +96,9 @@ class Server:
         beside = Path(f"/proc/{main}/task/{main}/children").read_text().split()
         stats = [Path(f"/proc/{one}/stat").read_text() for one in (main, *beside)]
         fields = [stat.rpartition(")")[2].split()[11:15] for stat in stats]
-        return sum(int(one) for four in fields for one in four) / os.sysconf("SC_CLK_TCK")
+        return sum(int(one) for four in fields for one in four) / os.sysconf(
+            "SC_CLK_TCK"
+        )
 
     def end(self) -> None:
         assert self._process.stdin
@@ -133,7 +137,9 @@ def show(title: str, figures: Sequence[Figure], floor: tuple[float, float]) -> N
         clock, busy = one.medians()
         print(f"  {one.name:<44} {clock:8.1f} ms {busy:8.1f} ms of processors")
     clock, busy = figures[-1].medians()
-    print(f"  ratio: {clock / floor[0]:.2f} by the clock, {busy / floor[1]:.2f} of processors\n")
+    print(
+        f"  ratio: {clock / floor[0]:.2f} by the clock, {busy / floor[1]:.2f} of processors\n"
+    )
 
 
 def calls(cli: str, bare: Sequence[str], env: dict[str, str], runs: int) -> None:
@@ -143,8 +149,13 @@ def calls(cli: str, bare: Sequence[str], env: dict[str, str], runs: int) -> None
     nowhere = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
     ada = {"words": ["Ada"]}
     figures = [
-        Figure("a call of the bare server", lambda: theirs.ask("tools/call", name="hello")),
-        Figure("cli demo hello Ada", lambda: subprocess.run(line, env=env, check=True, **nowhere)),
+        Figure(
+            "a call of the bare server", lambda: theirs.ask("tools/call", name="hello")
+        ),
+        Figure(
+            "cli demo hello Ada",
+            lambda: subprocess.run(line, env=env, check=True, **nowhere),
+        ),
         Figure(
             "a call of demo__hello",
             lambda: ours.ask("tools/call", name="demo__hello", arguments=ada),
@@ -163,7 +174,9 @@ def calls(cli: str, bare: Sequence[str], env: dict[str, str], runs: int) -> None
     for one, used in zip(figures, busy, strict=True):
         one.busy = [used / (_BLOCK * runs)]
     pairs = [one.medians() for one in figures[:2]]
-    show("a call", figures, (sum(one[0] for one in pairs), sum(one[1] for one in pairs)))
+    show(
+        "a call", figures, (sum(one[0] for one in pairs), sum(one[1] for one in pairs))
+    )
     ours.end()
     theirs.end()
 

@@ -32,7 +32,9 @@ _PLUGINS, _CATEGORIES, _COMMANDS = 100, 10, 10
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=21, help="measured runs of each (21)")
+    parser.add_argument(
+        "--runs", type=int, default=21, help="measured runs of each (21)"
+    )
     runs = parser.parse_args().runs
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
@@ -63,7 +65,9 @@ def installation(root: Path, plugins: int) -> Path:
     for plugin in range(plugins):
         for category in range(_CATEGORIES):
             for command in range(_COMMANDS):
-                place = root / f"plugins/p{plugin:03}/c{plugin:03}-{category}/k{command}"
+                place = (
+                    root / f"plugins/p{plugin:03}/c{plugin:03}-{category}/k{command}"
+                )
                 place.mkdir(parents=True)
                 (place / "command.json").write_text(json.dumps(_COMMAND))
                 (place / "main.sh").write_text("#!/bin/sh\n")
@@ -97,7 +101,11 @@ def first_run(root: Path, env: dict[str, str], runs: int) -> None:
     )
     seconds = []
     for number in range(runs):
-        distribution(packages, f"plugin{number}", f"[cli_host]\nplugin{number} = plugin{number}\n")
+        distribution(
+            packages,
+            f"plugin{number}",
+            f"[cli_host]\nplugin{number} = plugin{number}\n",
+        )
         before = time.perf_counter()
         subprocess.run([launcher, "c000-0", "k0"], check=True, env=env)
         seconds.append(time.perf_counter() - before)

@@ -76,12 +76,16 @@ def main() -> None:
 def between(text: str, name: str, lines: Sequence[str]) -> str:
     """Put lines between the two marks of a name; a page without them stays as it is."""
     marks = f"<!-- {name} -->", f"<!-- /{name} -->"
-    pattern = re.compile(f"({re.escape(marks[0])}\n).*?({re.escape(marks[1])})", re.DOTALL)
+    pattern = re.compile(
+        f"({re.escape(marks[0])}\n).*?({re.escape(marks[1])})", re.DOTALL
+    )
     return pattern.sub(lambda match: "\n".join([match[1], *lines, "", match[2]]), text)
 
 
 def _machine(found: dict[str, Any]) -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    versions = ", ".join(
+        f"{name} {version}" for name, version in found["versions"].items()
+    )
     return (
         f"Measured on {found['date']}: {found['machine']}; {versions}. Each figure is the median "
         f"of {found['runs']} measurements, with the programs measured in turn, in "
@@ -94,7 +98,9 @@ def _ratios(found: dict[str, Any], **wanted: object) -> dict[str, list[float]]:
     ratios: dict[str, list[float]] = defaultdict(list)
     for take in found["takes"]:
         for figure in take:
-            if "ratio" in figure and all(figure.get(key) == one for key, one in wanted.items()):
+            if "ratio" in figure and all(
+                figure.get(key) == one for key, one in wanted.items()
+            ):
                 ratios[figure["case"]].append(figure["ratio"])
     return ratios
 
@@ -128,7 +134,10 @@ def _peers(found: dict[str, Any]) -> Iterator[str]:
         yield f"|---|{'---|' * len(names)}"
         for size in (10, 100, 1000, 10_000):
             ratios = _ratios(found, what=what, size=size)
-            cells = [_span(ratios[name]) if ratios.get(name) else "over 10 s" for name in names]
+            cells = [
+                _span(ratios[name]) if ratios.get(name) else "over 10 s"
+                for name in names
+            ]
             yield f"| {size:,} | {' | '.join(cells)} |"
         yield ""
 
@@ -139,11 +148,15 @@ def plot(found: dict[str, Any], what: str, target: Path) -> None:
     figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     axes = figure.add_subplot()
     points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one in (one for take in found["takes"] for one in take if one.get("what") == what):
+    for one in (
+        one for take in found["takes"] for one in take if one.get("what") == what
+    ):
         points[one["case"]][one["size"]].append(one["seconds"] * 1000)
     for name, colour in _COLOURS.items():
         sizes = sorted(points[name])
-        middle = [sorted(points[name][size])[len(points[name][size]) // 2] for size in sizes]
+        middle = [
+            sorted(points[name][size])[len(points[name][size]) // 2] for size in sizes
+        ]
         width = 3 if name == "cli" else 1.5
         axes.plot(sizes, middle, marker="o", color=colour, linewidth=width, label=name)
     axes.set(xscale="log", yscale="log", xlabel="commands", ylabel="milliseconds")
@@ -156,7 +169,9 @@ def plot(found: dict[str, Any], what: str, target: Path) -> None:
 
 def themed(svg: str) -> str:
     """Let black follow the page: dark on a light page, light on a dark one."""
-    return svg.replace("#000000", "currentColor").replace("</style>", f"{_THEME}</style>", 1)
+    return svg.replace("#000000", "currentColor").replace(
+        "</style>", f"{_THEME}</style>", 1
+    )
 
 
 if __name__ == "__main__":

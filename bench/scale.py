@@ -21,7 +21,12 @@ from report import PAGE, between
 _SIZES = ((1000, 10), (10_000, 100), (100_000, 1000))  # commands, plugins
 _CASES = {
     "run": ("cat000", "cmd00000"),
-    "Tab completion in a category of 100 commands": ("--complete", "zsh", "cat000", "cmd"),
+    "Tab completion in a category of 100 commands": (
+        "--complete",
+        "zsh",
+        "cat000",
+        "cmd",
+    ),
     "Tab completion at the root": ("--complete", "zsh", ""),
     "listing of a category of 100 commands": ("cat000",),
     "root": (),
@@ -40,7 +45,10 @@ def main() -> None:
             root = make(Path(scratch) / "cli", commands, plugins)
             columns.append([least(root, words) for words in _CASES.values()])
     heads = [f"{commands:,} and {plugins:,}" for commands, plugins in _SIZES]
-    lines = [f"| commands and plugins | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
+    lines = [
+        f"| commands and plugins | {' | '.join(heads)} |",
+        f"|---|{'---|' * len(heads)}",
+    ]
     for index, case in enumerate(_CASES):
         cells = [f"{column[index] * 1000:.0f} ms" for column in columns]
         lines.append(f"| {case} | {' | '.join(cells)} |")

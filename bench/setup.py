@@ -31,7 +31,13 @@ SETUP = (
 
 
 def files() -> Iterator[Path]:
-    for base in ("/usr/lib/x86_64-linux-gnu", "/usr/bin", "/usr/lib", "/usr/local/lib", "/opt"):
+    for base in (
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/local/lib",
+        "/opt",
+    ):
         for above, _, names in os.walk(base):
             for name in names:
                 path = Path(above, name)
@@ -47,7 +53,9 @@ def make_archive(path: Path, size: int) -> int:
         launcher.mode = 0o755
         archive.addfile(launcher)
         for count, file in enumerate(files(), 1):
-            archive.add(file, f"App/{count % 50}/{count}", recursive=False, filter=plain)
+            archive.add(
+                file, f"App/{count % 50}/{count}", recursive=False, filter=plain
+            )
             if path.stat().st_size >= size:
                 break
     return count
@@ -72,7 +80,11 @@ def serve(directory: Path) -> str:
 
 def make_command(root: Path) -> None:
     """Make an installation with the command `setup tool`."""
-    tool = {"name": "Tool", "description": "A tool", "entrypoint": "builtin_plugins.setup:main"}
+    tool = {
+        "name": "Tool",
+        "description": "A tool",
+        "entrypoint": "builtin_plugins.setup:main",
+    }
     cli = {"name": "CLI", "version": "1.0.0"}
     for name, content in (("core/cli", cli), ("commands/setup/tool/command", tool)):
         path = root / f"{name}.json"
@@ -93,7 +105,11 @@ def with_setup(address: str, root: Path, place: Path) -> tuple[float, int]:
     }
     started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", SETUP], env=environ, check=True, capture_output=True, text=True
+        [sys.executable, "-c", SETUP],
+        env=environ,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return time.perf_counter() - started, int(done.stdout)
 

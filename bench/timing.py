@@ -110,7 +110,10 @@ def peak_memory(argv: Sequence[str], env: Mapping[str, str]) -> float:
     packages = str(Path(host.__file__).parent.parent)
     program = _PLANNED.format(packages=packages, argv=list(argv))
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program], env=env, capture_output=True, check=True
+        [sys.executable, "-I", "-S", "-c", program],
+        env=env,
+        capture_output=True,
+        check=True,
     )
     return int(done.stdout) / 1024
 
@@ -120,6 +123,8 @@ def table(title: str, candidates: Sequence[Timed], baseline: Timed) -> str:
     lines = [title]
     for candidate in candidates:
         ratio = candidate.median / baseline.median
-        lines.append(f"  {candidate.name:<44} {candidate.median * 1000:9.2f} ms {ratio:7.2f} x")
+        lines.append(
+            f"  {candidate.name:<44} {candidate.median * 1000:9.2f} ms {ratio:7.2f} x"
+        )
     lines.append(f"  (x {baseline.name}; median of {len(baseline.seconds)})")
     return "\n".join(lines)

@@ -52,7 +52,10 @@ class Peer:
 
 
 def make_justfile(root: Path, count: int) -> Peer:
-    recipes = [f"# {about(i)}\n{words_of(i)[1]}:\n    #!/bin/bash\n    :\n" for i in range(count)]
+    recipes = [
+        f"# {about(i)}\n{words_of(i)[1]}:\n    #!/bin/bash\n    :\n"
+        for i in range(count)
+    ]
     (root / "justfile").write_text("\n".join(recipes))
     return Peer(
         ["just", words_of(count - 1)[1]],

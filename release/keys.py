@@ -13,7 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from host.keys import ALTERNATIVES, FILES, OBJECTS, PATTERNS, Key, Object, keys_of, words_of
+from host.keys import (
+    ALTERNATIVES,
+    FILES,
+    OBJECTS,
+    PATTERNS,
+    Key,
+    Object,
+    keys_of,
+    words_of,
+)
 
 _PROJECT = Path(__file__).parents[1]
 _SCHEMAS = _PROJECT / "core" / "schema"
@@ -70,7 +79,8 @@ def _object(name: str, described: Object, inner: dict[str, Any]) -> dict[str, An
     if described.required:
         made["required"] = list(described.required)
     made["properties"] = {
-        key.name: _property(key, key.name in described.required, inner) for key in keys.values()
+        key.name: _property(key, key.name in described.required, inner)
+        for key in keys.values()
     }
     if name == "argument":
         made["allOf"] = _rules_of_arguments(keys)
@@ -80,7 +90,10 @@ def _object(name: str, described: Object, inner: dict[str, Any]) -> dict[str, An
 def _property(key: Key, required: bool, inner: dict[str, Any]) -> dict[str, Any]:
     described = {"description": _plain(key.meaning)}
     if key.choices:
-        return {**described, "enum": [*key.choices] if required else [*key.choices, None]}
+        return {
+            **described,
+            "enum": [*key.choices] if required else [*key.choices, None],
+        }
     kinds = list(_kinds(key.type, inner))
     if not required:
         kinds.append(_NULL)
@@ -93,7 +106,10 @@ def _kinds(written: str, inner: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for word in alone:
         yield _kind(word, inner)
     if items:
-        yield {"type": "array", "items": _any_of([_kind(word, inner) for word in items])}
+        yield {
+            "type": "array",
+            "items": _any_of([_kind(word, inner) for word in items]),
+        }
 
 
 def _kind(written: str, inner: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +144,9 @@ def _any_of(kinds: list[dict[str, Any]]) -> dict[str, Any]:
             return {"anyOf": kinds}
         merged.update(kind)  # words such as "pattern" concern values of one type only
         types += [kind["type"]] if isinstance(kind["type"], str) else kind["type"]
-    if len(types) > len(set(types)):  # two kinds of strings: a value may match either pattern
+    if len(types) > len(
+        set(types)
+    ):  # two kinds of strings: a value may match either pattern
         return {"anyOf": kinds}
     return {**merged, "type": types}
 
@@ -136,7 +154,9 @@ def _any_of(kinds: list[dict[str, Any]]) -> dict[str, Any]:
 def _rules_of_arguments(keys: dict[str, Key]) -> list[dict[str, Any]]:
     of_options = {key.name: _ABSENT for key in keys.values() if key.only == "option"}
     of_values = {key.name: _ABSENT for key in keys.values() if key.only == "value"}
-    of_positional = {key.name: _ABSENT for key in keys.values() if key.only == "positional"}
+    of_positional = {
+        key.name: _ABSENT for key in keys.values() if key.only == "positional"
+    }
     is_flag = {"name": _IS_OPTION, "value": _NULL}
     is_option = {"properties": {"name": _IS_OPTION}}
     return [

@@ -27,7 +27,9 @@ class BillOfMaterials(BuildHookInterface[Any]):
             file.write("\n")
         build_data["sbom_files"].append(path)
 
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+    def finalize(
+        self, version: str, build_data: dict[str, Any], artifact_path: str
+    ) -> None:
         """Remove what `initialize` wrote."""
         if version == "standard":
             self._directory.cleanup()

@@ -48,9 +48,18 @@ def man_page(date: str) -> Iterator[str]:
     project = tomllib.loads((_PROJECT / "pyproject.toml").read_text())["project"]
     yield r".\" Made by release/share.py from the program's help pages."
     yield f'.TH CLI 1 "{date}" "cli-host {project["version"]}" "User commands"'
-    yield from (".SH NAME", rf"\fB{_NAME}\fR \- commands from scripts in folders", ".SH SYNOPSIS")
+    yield from (
+        ".SH NAME",
+        rf"\fB{_NAME}\fR \- commands from scripts in folders",
+        ".SH SYNOPSIS",
+    )
     for index, words in enumerate(
-        ("<category> <command> [args…]", "help <words…>", "self <word> [args…]", "--version")
+        (
+            "<category> <command> [args…]",
+            "help <words…>",
+            "self <word> [args…]",
+            "--version",
+        )
     ):
         yield from [".br"][: bool(index)]
         yield rf"\fB{_NAME}\fR {_escaped(words)}"
@@ -113,7 +122,12 @@ def _prose(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """Return text in which roff finds nothing to do: no escapes, no request, ASCII only."""
-    text = text.replace("\\", "\\e").replace("-", "\\-").replace("…", "...").replace("'", "\\(aq")
+    text = (
+        text.replace("\\", "\\e")
+        .replace("-", "\\-")
+        .replace("…", "...")
+        .replace("'", "\\(aq")
+    )
     text = "".join(one if one.isascii() else f"\\[u{ord(one):04X}]" for one in text)
     return f"\\&{text}" if text.startswith(".") else text
 

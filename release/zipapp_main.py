@@ -9,7 +9,9 @@ import os
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 - any Python may start this file
-    sys.exit(f"{sys.argv[0]}: Python 3.11 or newer is needed; this is {sys.version.split()[0]}")
+    sys.exit(
+        f"{sys.argv[0]}: Python 3.11 or newer is needed; this is {sys.version.split()[0]}"
+    )
 
 import hashlib
 import shutil
@@ -29,13 +31,17 @@ def main() -> None:
     interpreter: str = getattr(sys, "_base_executable", "") or sys.executable
     programs = os.path.join(data_home(), "cli-host", "programs")
     identity = f"{BUILD}\0{interpreter}\0{PYTHON}"
-    environment = os.path.join(programs, hashlib.sha256(os.fsencode(identity)).hexdigest()[:16])
+    environment = os.path.join(
+        programs, hashlib.sha256(os.fsencode(identity)).hexdigest()[:16]
+    )
     try:
         if not os.path.isdir(environment):
             unpack(archive, interpreter, programs, environment)
         check_owner(environment)
     except OSError as failure:
-        what = f"{programs}: the program cannot be unpacked: {failure.strerror or failure}"
+        what = (
+            f"{programs}: the program cannot be unpacked: {failure.strerror or failure}"
+        )
         remedy = "set XDG_DATA_HOME to a directory of your own"
         sys.exit(f"{os.path.basename(sys.argv[0])}: {what}; {remedy}")
     start(environment)
@@ -90,14 +96,18 @@ def make_environment(archive: str, interpreter: str, part: str) -> None:
     """Turn the unpacked files into what `python -m venv` makes, without pip."""
     library = os.path.join(part, "lib", PYTHON)
     os.makedirs(library)
-    os.rename(os.path.join(part, "site-packages"), os.path.join(library, "site-packages"))
+    os.rename(
+        os.path.join(part, "site-packages"), os.path.join(library, "site-packages")
+    )
     os.mkdir(os.path.join(part, "bin"))
     for name in ("python", "python3"):
         os.symlink(interpreter, os.path.join(part, "bin", name))
     home = os.path.dirname(interpreter)
     settings = f"home = {home}\ninclude-system-site-packages = false\n"
     write(os.path.join(part, "pyvenv.cfg"), settings)
-    write(os.path.join(part, "cli-host-archive"), f"{archive}\n")  # `self update` names it
+    write(
+        os.path.join(part, "cli-host-archive"), f"{archive}\n"
+    )  # `self update` names it
 
 
 def write(path: str, text: str) -> None:

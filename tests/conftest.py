@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest.register_assert_rewrite("testing")  # before it is imported: a failure shows its values
+pytest.register_assert_rewrite(
+    "testing"
+)  # before it is imported: a failure shows its values
 pytest_plugins = ["host.testing.pytest_plugin"]  # the fixture `install`
 
 from testing import httpserver
@@ -64,7 +66,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_configure(config: pytest.Config) -> None:
     """Write to memory: hundreds of tests wait for a disk to sync otherwise."""
     reset_signals()
-    for forbids_questions in ("CI", "CLI_NO_INPUT"):  # tests of questions set them themselves
+    for forbids_questions in (
+        "CI",
+        "CLI_NO_INPUT",
+    ):  # tests of questions set them themselves
         os.environ.pop(forbids_questions, None)
     if config.option.basetemp is None and (memory := in_memory()):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
@@ -72,7 +77,9 @@ def pytest_configure(config: pytest.Config) -> None:
         IMPORTABLE.mkdir(exist_ok=True)
     # What chance would find once in many runs is looked for in those that are for it.
     fixed = {"derandomize": True, "deadline": None, "database": None}
-    settings.register_profile("fixed", **fixed, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        "fixed", **fixed, suppress_health_check=[HealthCheck.too_slow]
+    )
     if not os.environ.get("FULL_SWEEP"):
         settings.load_profile("fixed")
     # One store of packages for all the homes that tests make, as a user has one.
@@ -84,19 +91,26 @@ def reset_signals() -> None:
 
     pytest itself goes on ignoring what its caller ignores: a handler does not outlive an exec.
     """
-    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # Python's own
+    for number in signal.valid_signals() - {
+        signal.SIGPIPE,
+        signal.SIGXFSZ,
+    }:  # Python's own
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Begin with the tests that take seconds: at the end a worker would wait for another's."""
     items.sort(key=lambda item: _LONG.isdisjoint(_fixtures(item)))
     if config.option.quick:
         chosen = quick_tests(items)
         kept = set(chosen)
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        config.hook.pytest_deselected(
+            items=[item for item in items if item not in kept]
+        )
         items[:] = chosen
 
 
@@ -148,7 +162,9 @@ def environment_of_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def packages(environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def packages(
+    environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A folder as index, fetched once: this program, what it needs, and what its build needs."""
     [own] = (environment_of_all / "own").glob("*.whl")
     return made_once(tmp_path_factory, "packages", partial(fetch_packages, own))
@@ -167,7 +183,9 @@ def new_venv(environment_of_all: Path) -> Callable[[Path], Path]:
 
 
 @pytest.fixture(scope="session")
-def venv(new_venv: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def venv(
+    new_venv: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """Return a venv that has pip, this program's wheel and what that needs."""
     return new_venv(tmp_path_factory.mktemp("pip") / "venv")
 
@@ -185,7 +203,14 @@ def site() -> Iterator[httpserver.Site]:
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[str]:
     """A `git daemon` on loopback that serves what is in `tmp_path`; gives its address."""
-    command = ["git", "daemon", "--inetd", "--export-all", f"--base-path={tmp_path}", str(tmp_path)]
+    command = [
+        "git",
+        "daemon",
+        "--inetd",
+        "--export-all",
+        f"--base-path={tmp_path}",
+        str(tmp_path),
+    ]
 
     class Connection(socketserver.BaseRequestHandler):
         def handle(self) -> None:

@@ -16,12 +16,16 @@ SIGNALS = [signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE, signal.
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
 def test_a_process_starts_with_the_default_signals(number: int) -> None:
-    done = subprocess.run(["/bin/sh", "-c", f"kill -{int(number)} $$; echo survived"], check=False)
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"kill -{int(number)} $$; echo survived"], check=False
+    )
     assert done.returncode == -number
 
 
 def test_no_program_has_a_name_that_tests_give_to_theirs() -> None:
-    assert [shutil.which(name) for name in ("acme", "acme2", "cli", "two", "zed")] == [None] * 5
+    assert [shutil.which(name) for name in ("acme", "acme2", "cli", "two", "zed")] == [
+        None
+    ] * 5
 
 
 @pytest.mark.slow
@@ -36,8 +40,19 @@ def test_the_suite_may_start_with_signals_ignored_and_programs_on_path(
 
     (tmp_path / "acme").symlink_to("/bin/true")
     (tmp_path / "cli").symlink_to("/nonexistent")
-    command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "-p", "no:cacheprovider"]
-    environ = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        workers,
+        "-p",
+        "no:cacheprovider",
+    ]
+    environ = {
+        key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")
+    }
     done = subprocess.run(
         [*command, __file__, "-k", "not suite"],
         env={**environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},

@@ -19,7 +19,9 @@ from testing.pages import clone
 from testing.plugin_sources import wheel, write_tree
 
 
-def run(*argv: str | Path, env: dict[str, str], cwd: Path | None = None) -> tuple[int, str, str]:
+def run(
+    *argv: str | Path, env: dict[str, str], cwd: Path | None = None
+) -> tuple[int, str, str]:
     done = subprocess.run(
         argv, env=env, cwd=cwd, capture_output=True, text=True, check=False, timeout=300
     )
@@ -27,7 +29,9 @@ def run(*argv: str | Path, env: dict[str, str], cwd: Path | None = None) -> tupl
 
 
 @pytest.fixture(scope="module")
-def env(tmp_path_factory: pytest.TempPathFactory, offline: dict[str, str]) -> dict[str, str]:
+def env(
+    tmp_path_factory: pytest.TempPathFactory, offline: dict[str, str]
+) -> dict[str, str]:
     home = tmp_path_factory.mktemp("home")
     return {
         **offline,
@@ -40,20 +44,26 @@ def env(tmp_path_factory: pytest.TempPathFactory, offline: dict[str, str]) -> di
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory, env: dict[str, str], packages: Path) -> Path:
+def checkout(
+    tmp_path_factory: pytest.TempPathFactory, env: dict[str, str], packages: Path
+) -> Path:
     """A checkout that was installed once, as `acme`, with its symlink in ~/bin.
 
     install.sh takes its environment as it is; .ci/run calls it where there is none.
     """
     target = tmp_path_factory.mktemp("a path") / "my 'own' $HOME cli"
     clone(target)
-    plain = made_once(tmp_path_factory, "plain", partial(make_plain_environment, packages))
+    plain = made_once(
+        tmp_path_factory, "plain", partial(make_plain_environment, packages)
+    )
     copy_environment(plain, target / ".venv")
     done = run("bash", target / "install.sh", *options(env), env=env, cwd=Path("/"))
     assert done[0] == 0, done
     installed, suggestion = done[1].splitlines()
     assert installed.startswith(f"Installed: {env['HOME']}/bin/acme, not on PATH; ")
-    assert installed.endswith(f' --name acme --bin-dir "{env["HOME"]}/bin" --add-to-path')
+    assert installed.endswith(
+        f' --name acme --bin-dir "{env["HOME"]}/bin" --add-to-path'
+    )
     pasted = run("bash", "-c", suggestion.removeprefix("Next: "), env=env)
     assert (pasted[0], pasted[1][:7], pasted[2]) == (0, "Hello, ", "")
     return target
@@ -73,7 +83,9 @@ def idle_pip(checkout: Path, env: dict[str, str], tmp_path: Path) -> Iterator[No
     [pip] = venv.glob("lib/python*/site-packages/pip")
     aside = pip.rename(tmp_path / "pip")
     write_tree(pip, {"__init__.py": "", "__main__.py": ""})
-    kept = shutil.copytree(venv, tmp_path / "venv", symlinks=True, copy_function=os.link)
+    kept = shutil.copytree(
+        venv, tmp_path / "venv", symlinks=True, copy_function=os.link
+    )
     yield
     if not venv.exists():
         kept.rename(venv)
@@ -82,13 +94,19 @@ def idle_pip(checkout: Path, env: dict[str, str], tmp_path: Path) -> Iterator[No
     aside.rename(pip)
 
 
-def test_the_symlink_runs_commands_under_its_name(checkout: Path, env: dict[str, str]) -> None:
+def test_the_symlink_runs_commands_under_its_name(
+    checkout: Path, env: dict[str, str]
+) -> None:
     acme = Path(env["HOME"]) / "bin" / "acme"
     assert run(acme, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
-    assert run(acme, "demo", "nope", env=env)[2].startswith("acme: unknown command nope in demo")
+    assert run(acme, "demo", "nope", env=env)[2].startswith(
+        "acme: unknown command nope in demo"
+    )
     assert acme.resolve() == (checkout / "core" / "acme").resolve()
     assert run(acme, "--version", env=env) == (0, "acme 1.0.0\n", "")
-    assert run(acme, env=env)[1].startswith("acme 1.0.0\nYour team's commands under one name\n")
+    assert run(acme, env=env)[1].startswith(
+        "acme 1.0.0\nYour team's commands under one name\n"
+    )
 
 
 def test_its_man_page_has_its_name(checkout: Path, env: dict[str, str]) -> None:
@@ -152,15 +170,27 @@ def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
     assert run(binaries / "second", "--version", env=env) == (0, "acme 1.0.0\n", "")
     gone = f"Removing {binaries}/first: its target {checkout}/core/first no longer exists\n"
     assert gone in done[1]
-    assert run(binaries / "second", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
+    assert run(binaries / "second", "demo", "hello", "Ada", env=env) == (
+        0,
+        "Hello, Ada!\n",
+        "",
+    )
     assert not os.path.lexists(binaries / "first")
     pages = Path(env["HOME"]) / ".local/share/man/man1"
     assert sorted(os.listdir(pages)) == ["acme.1", "second.1"]
-    done = run("bash", checkout / "install.sh", *_named("second", env), "--uninstall", env=env)
+    done = run(
+        "bash", checkout / "install.sh", *_named("second", env), "--uninstall", env=env
+    )
     assert done[0] == 0, done
-    assert done[1].endswith(f"Its packages stay, because they are used by: {checkout}/core/acme\n")
+    assert done[1].endswith(
+        f"Its packages stay, because they are used by: {checkout}/core/acme\n"
+    )
     assert not os.path.lexists(binaries / "second")
-    assert run(binaries / "acme", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
+    assert run(binaries / "acme", "demo", "hello", "Ada", env=env) == (
+        0,
+        "Hello, Ada!\n",
+        "",
+    )
 
 
 def _named(name: str, env: dict[str, str]) -> list[str]:
@@ -175,7 +205,9 @@ def test_add_to_path_writes_one_line_and_uninstall_removes_it(
     rc.write_text("alias ll='ls -l'\n")
     before = (checkout / "core" / "acme").read_bytes()
     for _ in range(2):  # neither changes what an earlier run left
-        done = run("bash", checkout / "install.sh", *options(env), "--add-to-path", env=env)
+        done = run(
+            "bash", checkout / "install.sh", *options(env), "--add-to-path", env=env
+        )
         assert done[0] == 0, done
         assert (checkout / "core" / "acme").read_bytes() == before
     assert rc.read_text().count("added by install.sh") == 1
@@ -184,7 +216,9 @@ def test_add_to_path_writes_one_line_and_uninstall_removes_it(
     assert found == (0, f"{env['HOME']}/bin/acme\n", "")
 
     elsewhere = {**env, "SHELL": "/bin/zsh"}  # not the shell that it was added for
-    done = run("bash", checkout / "install.sh", *options(env), "--uninstall", env=elsewhere)
+    done = run(
+        "bash", checkout / "install.sh", *options(env), "--uninstall", env=elsewhere
+    )
     assert done[0] == 0, done
     assert rc.read_text() == "alias ll='ls -l'\n\n"
     assert not os.path.lexists(f"{env['HOME']}/bin/acme")
@@ -227,7 +261,9 @@ def test_a_link_into_a_removed_checkout_is_replaced(
     assert not os.path.lexists(page)
 
 
-@pytest.mark.parametrize("target", ["/bin/true", "gone", "gone/core/other", "there/core/cli", None])
+@pytest.mark.parametrize(
+    "target", ["/bin/true", "gone", "gone/core/other", "there/core/cli", None]
+)
 def test_any_other_link_or_file_stays_and_is_one_line(
     tmp_path: Path, env: dict[str, str], target: str | None
 ) -> None:
@@ -253,7 +289,11 @@ def test_any_other_link_or_file_stays_and_is_one_line(
         (["--help"], 0, ""),
         (["--bogus"], 2, "install.sh: unknown option --bogus; see install.sh --help\n"),
         (["--name"], 2, "install.sh: --name needs a value; see install.sh --help\n"),
-        (["--name", "../x"], 2, "install.sh: ../x cannot be the name of a program; use letters"),
+        (
+            ["--name", "../x"],
+            2,
+            "install.sh: ../x cannot be the name of a program; use letters",
+        ),
         (["--name", "lib"], 2, "install.sh: lib cannot be the name of a program"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,

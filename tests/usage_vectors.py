@@ -57,7 +57,9 @@ def declared(spec: str) -> Iterator[dict[str, Any]]:
     for line in filter(None, map(str.strip, spec.splitlines())):
         tokens = list(_TOKEN.finditer(line.removesuffix("{")))
         word, texts = tokens[0][0], [one[1] for one in tokens[1:] if one[1] is not None]
-        keys = {one[2]: one[3] if one[3] is not None else one[4] for one in tokens if one[2]}
+        keys = {
+            one[2]: one[3] if one[3] is not None else one[4] for one in tokens if one[2]
+        }
         if word in ("name", "bin", "}"):
             continue
         if _ALWAYS.get(word) == "".join(texts):
@@ -74,7 +76,13 @@ def declared(spec: str) -> Iterator[dict[str, Any]]:
 def flag(text: str, keys: dict[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for word in text.split():
-        key = "name" if word.startswith("--") else "short" if word.startswith("-") else "value"
+        key = (
+            "name"
+            if word.startswith("--")
+            else "short"
+            if word.startswith("-")
+            else "value"
+        )
         if key in found or "..." in word or "…" in word:
             raise OtherError("more than one name or value")
         found[key] = word.strip("<>[]")
@@ -119,14 +127,18 @@ def shown(line: CommandLine) -> dict[str, dict[str, Any]]:
             values = [text.lower() in TRUE for text in values]
         if values:
             name = one.bare_name.removeprefix("--")
-            found["flags" if one.option else "args"][name] = values if one.repeats else values[0]
+            found["flags" if one.option else "args"][name] = (
+                values if one.repeats else values[0]
+            )
     return found
 
 
 def answer(vector: dict[str, Any]) -> tuple[str, bool]:
     """Return what our parser does with a vector, and whether that is expected."""
     entries = list(declared(vector["spec"]))
-    arguments = read_declarations(Fields("spec", {"args": entries}).objects("args"), "/folder")
+    arguments = read_declarations(
+        Fields("spec", {"args": entries}).objects("args"), "/folder"
+    )
     expected = vector["expect"]
     try:
         line = parse(arguments, vector["argv"], "ex", (), vector.get("env", {}))
@@ -156,7 +168,9 @@ def main(root: Path, *, verbose: bool) -> int:
             counts[kind] += 1
             if kind == "different" or (verbose and not same):
                 expected = json.dumps(vector["expect"])
-                print(f"{kind}: {name}: {vector['argv']}: expected {expected}; found {found}")
+                print(
+                    f"{kind}: {name}: {vector['argv']}: expected {expected}; found {found}"
+                )
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
     return int(bool(counts["different"]) or not counts["same"])
 

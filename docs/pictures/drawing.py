@@ -90,7 +90,9 @@ _SCREEN_CLIP = """\
 </defs>"""
 
 
-def terminal_picture(name: str, text: str, theme: TerminalTheme, *, moving: bool = False) -> str:
+def terminal_picture(
+    name: str, text: str, theme: TerminalTheme, *, moving: bool = False
+) -> str:
     """Return a picture of a terminal, animated if `moving`."""
     wrapped: list[Text] = []
     for line in Text.from_ansi(text.expandtabs().rstrip("\n")).split():
@@ -99,11 +101,17 @@ def terminal_picture(name: str, text: str, theme: TerminalTheme, *, moving: bool
         return _exported(name, wrapped, theme, _SVG)
 
     # The frame is that of the first screen; all lines move up behind it.
-    parts = _exported(name, wrapped[:_SCREEN], theme, "{height}\f{chrome}\f{terminal_height}")
+    parts = _exported(
+        name, wrapped[:_SCREEN], theme, "{height}\f{chrome}\f{terminal_height}"
+    )
     height, chrome, screen_height = parts.split("\f")
-    template = _SVG.replace("</defs>", _SCREEN_CLIP.replace("{screen_height}", screen_height))
+    template = _SVG.replace(
+        "</defs>", _SCREEN_CLIP.replace("{screen_height}", screen_height)
+    )
     template = template.replace("{height}", height)
-    template = template.replace("{chrome}", chrome.replace("{", "{{").replace("}", "}}"))
+    template = template.replace(
+        "{chrome}", chrome.replace("{", "{{").replace("}", "}}")
+    )
     template = template.replace(
         '<g transform="translate({terminal_x}, {terminal_y})">',
         '<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-screen)">'
@@ -111,11 +119,15 @@ def terminal_picture(name: str, text: str, theme: TerminalTheme, *, moving: bool
     )
     template = template.replace("</g>\n</svg>", "</g>\n</g>\n</svg>")
     motion = _MOTION.replace("{rules}", _timeline([part.plain for part in wrapped]))
-    return _exported(name, wrapped, theme, template.replace("</style>", f"{motion}</style>"))
+    return _exported(
+        name, wrapped, theme, template.replace("</style>", f"{motion}</style>")
+    )
 
 
 def _exported(name: str, lines: list[Text], theme: TerminalTheme, template: str) -> str:
-    console = Console(file=io.StringIO(), record=True, width=COLUMNS, color_system="truecolor")
+    console = Console(
+        file=io.StringIO(), record=True, width=COLUMNS, color_system="truecolor"
+    )
     console.print(Text("\n").join(lines), soft_wrap=True, end="")
     svg = console.export_svg(
         title="acme", theme=theme, unique_id=f"acme-{name}", code_format=template

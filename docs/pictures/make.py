@@ -40,7 +40,11 @@ _BADGES = {
     "licence": ("licence", "MIT", "#8250df"),
 }
 _RUN_IDS = ("5c0e71d2a94b", "b83f06e9c217", "e41a9d57f380")
-_RUN_STARTS = ("2026-01-05T09:00:12.000Z", "2026-01-05T09:00:31.000Z", "2026-01-05T09:01:04.000Z")
+_RUN_STARTS = (
+    "2026-01-05T09:00:12.000Z",
+    "2026-01-05T09:00:31.000Z",
+    "2026-01-05T09:01:04.000Z",
+)
 _RUN_SECONDS = (0.8, 0.2, 1.4)
 _COMMAND = {"entrypoint": "main.sh"}
 _ACME: dict[str, dict[str, object] | str] = {
@@ -51,9 +55,16 @@ _ACME: dict[str, dict[str, object] | str] = {
         "history": {"days": 36500},  # the dates in the recording are fixed
     },
     "config/settings.conf": "REGION=eu-west\nTOKEN=3f9a-bb07\n",
-    "commands/db/category.json": {"name": "db", "description": "Databases: backups, migrations"},
+    "commands/db/category.json": {
+        "name": "db",
+        "description": "Databases: backups, migrations",
+    },
     "commands/db/backup/command.json": _COMMAND
-    | {"name": "Backup", "description": "Write a dump of a database", "effects": "read"},
+    | {
+        "name": "Backup",
+        "description": "Write a dump of a database",
+        "effects": "read",
+    },
     "commands/db/drop/command.json": _COMMAND
     | {
         "name": "Drop",
@@ -63,7 +74,10 @@ _ACME: dict[str, dict[str, object] | str] = {
     },
     "commands/db/tune/command.json": _COMMAND
     | {"name": "Tune", "description": "Set kernel limits for the server", "sudo": True},
-    "commands/deploy/category.json": {"name": "deploy", "description": "Deploy to servers"},
+    "commands/deploy/category.json": {
+        "name": "deploy",
+        "description": "Deploy to servers",
+    },
     "commands/deploy/staging/.env": "REGION=local\nREPLICAS=2\n",
     "commands/deploy/staging/command.json": _COMMAND
     | {
@@ -71,7 +85,11 @@ _ACME: dict[str, dict[str, object] | str] = {
         "description": "Deploy the branch that is checked out to staging",
         "args": [
             {"name": "branch", "default": "main"},
-            {"name": "--dry-run", "short": "-n", "description": "only print what would be done"},
+            {
+                "name": "--dry-run",
+                "short": "-n",
+                "description": "only print what would be done",
+            },
         ],
         "env_files": [".env"],
         "envs": {"STAGE": "staging", "REPLICAS": "3"},
@@ -85,7 +103,11 @@ _ACME: dict[str, dict[str, object] | str] = {
     },
 }
 _PLUGIN: dict[str, dict[str, object] | str] = {
-    "plugin.json": {"name": "release", "version": "1.4.0", "description": "Release trains"},
+    "plugin.json": {
+        "name": "release",
+        "version": "1.4.0",
+        "description": "Release trains",
+    },
     "db/migrate/command.json": _COMMAND
     | {"name": "Migrate", "description": "Migrate a schema to the latest version"},
     "setup/terraform/command.json": _COMMAND
@@ -96,7 +118,11 @@ _PLUGIN: dict[str, dict[str, object] | str] = {
     },
 }
 _NEWER: dict[str, dict[str, object] | str] = {
-    "plugin.json": {"name": "release", "version": "1.5.0", "description": "Release trains"},
+    "plugin.json": {
+        "name": "release",
+        "version": "1.5.0",
+        "description": "Release trains",
+    },
     "release/cut/command.json": _COMMAND
     | {"name": "Cut", "description": "Cut a release from main", "sudo": True},
     "setup/terraform/command.json": _COMMAND
@@ -186,7 +212,14 @@ class _Desk:
             },
         }
         self._quietly(
-            sys.executable, "-m", "host", "self", "init", str(self.root), "--name", "acme"
+            sys.executable,
+            "-m",
+            "host",
+            "self",
+            "init",
+            str(self.root),
+            "--name",
+            "acme",
         )
         shutil.rmtree(self.root / "commands" / "demo")
         _write(self.root, _ACME)
@@ -195,13 +228,22 @@ class _Desk:
         """Yield each picture's name and text."""
         plugin = self.home / "plugins" / "release"
         _write(plugin, _PLUGIN)
-        self._quietly("git", "-C", str(plugin), "init", "--quiet", "--initial-branch=main")
+        self._quietly(
+            "git", "-C", str(plugin), "init", "--quiet", "--initial-branch=main"
+        )
         self._commit(plugin)
         self._quietly("acme", "self", "plugin", "add", f"file://{plugin}", "--yes")
         yield "root", self._shown("acme")
         yield "category", self._shown("acme db", "acme setup")
-        yield "env", self._shown("STAGE=review acme self env deploy staging REGION STAGE TOKEN")
-        wrong = ("acme stagin", "acme deploy staging --dry-rnu", "acme self plugin install x")
+        yield (
+            "env",
+            self._shown("STAGE=review acme self env deploy staging REGION STAGE TOKEN"),
+        )
+        wrong = (
+            "acme stagin",
+            "acme deploy staging --dry-rnu",
+            "acme self plugin install x",
+        )
         yield "suggestion", self._shown(*wrong)
         yield "progress", self._download()
         _write(plugin, _NEWER)
@@ -222,20 +264,31 @@ class _Desk:
         _write(self.home / "bin", _SCRIPTS)
         for name in _SCRIPTS:
             (self.home / "bin" / name).chmod(0o755)
-        environ = {**self.environ, "CLI_RECORD": "1", "TZ": "UTC", "CLICOLOR_FORCE": "1"}
+        environ = {
+            **self.environ,
+            "CLI_RECORD": "1",
+            "TZ": "UTC",
+            "CLICOLOR_FORCE": "1",
+        }
         session = TerminalSession(self.home, environ)
-        session.enter("bind 'set enable-bracketed-paste off'; bind 'set show-all-if-ambiguous on'")
+        session.enter(
+            "bind 'set enable-bracketed-paste off'; bind 'set show-all-if-ambiguous on'"
+        )
         session.enter("source <(acme self completion bash)")
 
         shown = session.enter("ls bin")
-        shown += session.press("acme self plugin add ./bin\r", "[y/N] ") + session.enter("y")
+        shown += session.press(
+            "acme self plugin add ./bin\r", "[y/N] "
+        ) + session.enter("y")
         listed = session.press("acme deploy \t", "$ acme deploy ").partition("\n")
         shown += f"{listed[0].rstrip()} <Tab>\n{listed[2]}" + session.enter("staging")
         shown += session.enter("acme bakcup")
         shown += session.enter("DB=test acme --explain backup | head -n 16")
         # Some machines have fzf, which the picker would use.
         session.enter(f"everywhere=$PATH PATH={self._programs_for_picker()}")
-        shown += session.press("acme self pick\r", "text: ") + session.press("dep\r", "text: ")
+        shown += session.press("acme self pick\r", "text: ") + session.press(
+            "dep\r", "text: "
+        )
         shown += session.press("\r", "\nstage: ") + session.enter("production")
         session.enter("PATH=$everywhere")
         self._settle_history()
@@ -265,7 +318,11 @@ class _Desk:
             number = runs.setdefault(record["id"], len(runs))
             record["id"] = _RUN_IDS[number]
             if "start" in record:
-                record |= {"start": _RUN_STARTS[number], "user": "babbage", "host": "web1"}
+                record |= {
+                    "start": _RUN_STARTS[number],
+                    "user": "babbage",
+                    "host": "web1",
+                }
             else:
                 record["seconds"] = _RUN_SECONDS[number]
             lines.append(json.dumps(record, separators=(",", ":")))
@@ -273,7 +330,9 @@ class _Desk:
 
     def _commit(self, repository: Path) -> None:
         self._quietly("git", "-C", str(repository), "add", "--all")
-        self._quietly("git", "-C", str(repository), "commit", "--quiet", "--message", "Release")
+        self._quietly(
+            "git", "-C", str(repository), "commit", "--quiet", "--message", "Release"
+        )
 
     def _quietly(self, *words: str) -> None:
         subprocess.run(words, env=self.environ, check=True, capture_output=True)
@@ -293,8 +352,12 @@ class _Desk:
         """Return the output of a download whose server sends only half of the file."""
         line = "acme setup postman"
         shown = self._half_downloaded(line)
-        tool = json.loads((self.root / "commands/setup/postman/command.json").read_text())
-        text = re.sub(r"http://127\S+", tool["envs"]["POSTMAN_DOWNLOAD_URL"], shown.split("\r")[0])
+        tool = json.loads(
+            (self.root / "commands/setup/postman/command.json").read_text()
+        )
+        text = re.sub(
+            r"http://127\S+", tool["envs"]["POSTMAN_DOWNLOAD_URL"], shown.split("\r")[0]
+        )
         bar_shown = _BAR.search(shown)
         if bar_shown is None:
             raise AssertionError(f"no bar: {shown!r}")
@@ -364,7 +427,9 @@ def _write(root: Path, files: Mapping[str, dict[str, object] | str]) -> None:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content, indent=2))
+        path.write_text(
+            content if isinstance(content, str) else json.dumps(content, indent=2)
+        )
         if isinstance(content, dict) and "entrypoint" in content:
             path.with_name("main.sh").write_text("#!/usr/bin/env bash\necho done\n")
             path.with_name("main.sh").chmod(0o755)

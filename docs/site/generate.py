@@ -25,7 +25,9 @@ _TAKEN = {
     "security.md": "SECURITY.md",
     "code-of-conduct.md": "CODE_OF_CONDUCT.md",
 }
-_TEXTS: dict[str, tuple[str, str, str]] = {}  # title, address and first sentence of each page
+_TEXTS: dict[
+    str, tuple[str, str, str]
+] = {}  # title, address and first sentence of each page
 _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r'<div class="language-console highlight">')
@@ -41,7 +43,9 @@ _SUB_COMMAND = re.compile(r"^  ([a-z][a-z-]*)  ", re.MULTILINE)
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages to those of `docs`."""
     for target, source in _TAKEN.items():
-        files.append(_generated(config, target, (_PROJECT / source).read_text(encoding="utf-8")))
+        files.append(
+            _generated(config, target, (_PROJECT / source).read_text(encoding="utf-8"))
+        )
     files.append(_generated(config, "self.md", "".join(self_page())))
     files.append(_generated(config, "install.sh", installer(config.site_url or "")))
     return files
@@ -64,7 +68,8 @@ def on_post_build(config: MkDocsConfig) -> None:
         [(title, pages)] = section.items()
         lines.append(f"\n## {title}\n\n")
         lines += [
-            f"- [{name}]({config.site_url}{url}): {text}\n" for name, url, text in _listed(pages)
+            f"- [{name}]({config.site_url}{url}): {text}\n"
+            for name, url, text in _listed(pages)
         ]
     Path(config.site_dir, "llms.txt").write_text("".join(lines), encoding="utf-8")
 
@@ -83,7 +88,9 @@ def _generated(config: MkDocsConfig, name: str, content: str) -> File:
     return File.generated(config, name, content=content)
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(
+    markdown: str, page: Page, config: MkDocsConfig, files: Files
+) -> str:
     """Make links lead to the site's pages or, for files outside the site, to the repository."""
     name = page.file.src_uri
     title = page.title if isinstance(page.title, str) else name

@@ -20,4 +20,7 @@ def is_installed(command: Command) -> bool | None:
     condition = command.definition.installed_when
     if "path" in condition:
         return os.path.exists(expand(condition["path"], os.environ.get))
-    return find_program(condition.get("command", command.words[-1]), os.environ) is not None
+    return (
+        find_program(condition.get("command", command.words[-1]), os.environ)
+        is not None
+    )

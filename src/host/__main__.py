@@ -38,7 +38,9 @@ def main() -> int:
     """Run the command line; return the exit status unless a command replaces this process."""
     process.reserve_standard_descriptors()
     process.restore_signals()
-    environ = {decode(name): decode(value) for name, value in caller_environment().items()}
+    environ = {
+        decode(name): decode(value) for name, value in caller_environment().items()
+    }
     argv = caller_words()
     messages = Messages(program_name(argv[0]), environ)
     try:
@@ -193,21 +195,27 @@ def _answer(
     return run_cli(session, options)
 
 
-def _current_lock(installation: "OpenInstallation", messages: Messages, *, safe: bool) -> "Lock":
+def _current_lock(
+    installation: "OpenInstallation", messages: Messages, *, safe: bool
+) -> "Lock":
     """Return the lock; if there is none, or in safe mode, make one from the plugins."""
     lock = None if safe else read_lock(installation.locks, installation.key)
     if lock is not None:
         return lock
     from host.cli.session import Session
 
-    return Session(installation.layout, installation.environ, messages, safe=safe).refresh_lock()
+    return Session(
+        installation.layout, installation.environ, messages, safe=safe
+    ).refresh_lock()
 
 
 def _shell_file(words: "Sequence[str]") -> str:
     """Return the value of `--shell-file`, which the shell function passes before all words."""
     path = words[1] if len(words) > 1 else ""
     if not path.startswith("/"):
-        raise UsageError(f"--shell-file: expected an absolute path; found {path or 'nothing'}")
+        raise UsageError(
+            f"--shell-file: expected an absolute path; found {path or 'nothing'}"
+        )
     return path
 
 

@@ -36,7 +36,13 @@ class Problem:
     """
 
     def __init__(
-        self, path: str, text: str, remedy: str = "", key: str = "", line: int = 0, column: int = 0
+        self,
+        path: str,
+        text: str,
+        remedy: str = "",
+        key: str = "",
+        line: int = 0,
+        column: int = 0,
     ) -> None:
         self.path = path
         self.text = text
@@ -133,7 +139,11 @@ class UsageError(HostError):
     status = 2
 
     def __init__(
-        self, what: "str | Problem", remedy: str = "", *, suggestions: "Iterable[str]" = ()
+        self,
+        what: "str | Problem",
+        remedy: str = "",
+        *,
+        suggestions: "Iterable[str]" = (),
     ) -> None:
         self.suggestions = tuple(suggestions)
         if self.suggestions:

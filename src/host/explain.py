@@ -49,7 +49,9 @@ def explain(session: Session, options: GlobalOptions) -> int:
     if options.everything:
         raise UsageError("--all is for listings, not for --explain")
     if options.format not in ("", "text", "json"):
-        raise UsageError(f"--explain has no format {options.format!r}", "use text or json")
+        raise UsageError(
+            f"--explain has no format {options.format!r}", "use text or json"
+        )
     run, plan = _planned(session, options.words)
     if plan.question and not session.assume_yes:
         error = unconfirmed(run.program, run.words, may_ask=session.may_ask)
@@ -107,7 +109,9 @@ def _run_of(session: Session, words: tuple[str, ...]) -> Run:
     """Return the run that `words` ask for. Raises UsageError if they ask for none."""
     called = " ".join(words)
     if not words:
-        raise UsageError("--explain: no command is given", f"see: {session.program} --help")
+        raise UsageError(
+            "--explain: no command is given", f"see: {session.program} --help"
+        )
     if words[0] in RESERVED_WORDS:
         what = f"--explain: {words[0]} is a part of {session.program} itself, and runs no command"
         raise UsageError(what, "name a command")
@@ -177,7 +181,9 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
     """Return a plan as JSON, with secrets masked."""
     definition = plan.definition
     arguments = [*masked_arguments(run, run.arguments, secret_values(run))]
-    argv = [*plan.argv[: len(plan.argv) - len(arguments)], *arguments] if plan.argv else []
+    argv = (
+        [*plan.argv[: len(plan.argv) - len(arguments)], *arguments] if plan.argv else []
+    )
     variables = shown_variables(run, plan.variables)
     names = sorted(variables, key=lambda name: (not variables[name].rank, name))
     return {
@@ -205,7 +211,11 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
             for call in plan.after
         ],
         "errors": [
-            {"status": error.status, "message": error.what, "remedy": error.remedy or None}
+            {
+                "status": error.status,
+                "message": error.what,
+                "remedy": error.remedy or None,
+            }
             for error in plan.errors
         ],
         "status": status,
@@ -219,7 +229,11 @@ def _variable(variable: Variable) -> dict[str, Any]:
 
 def _value(variable: Variable) -> dict[str, Any]:
     # Variables that describe the run have rank 0.
-    return {"value": variable.value, "source": variable.source, "rank": variable.rank or None}
+    return {
+        "value": variable.value,
+        "source": variable.source,
+        "rank": variable.rank or None,
+    }
 
 
 def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
@@ -227,7 +241,9 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
     page = Page(session.terminal)
     page.title(" ".join([session.program, *plan.words]))
     page.paragraph(explanation["description"])
-    page.lines("Command line", [*_command_lines(explanation["argv"], session.terminal.width)])
+    page.lines(
+        "Command line", [*_command_lines(explanation["argv"], session.terminal.width)]
+    )
     arguments = shlex.join(explanation["arguments"])
     facts = [
         ("moved from", " ".join(explanation["moved_from"] or ())),
@@ -244,20 +260,32 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
     rows = []
     for variable in explanation["variables"]:
         rows.append((variable["name"], _value_text(variable, root)))
-        rows += [("", f"shadows {_value_text(weaker, root)}") for weaker in variable["shadows"]]
+        rows += [
+            ("", f"shadows {_value_text(weaker, root)}")
+            for weaker in variable["shadows"]
+        ]
     _add_table(page, "Variables", rows)
-    programs = [(program["program"], program["state"]) for program in explanation["requires"]]
+    programs = [
+        (program["program"], program["state"]) for program in explanation["requires"]
+    ]
     _add_table(page, "Requires", programs)
     limits = [(key, _limit_text(limit, root)) for key, limit in plan.limits.items()]
     _add_table(page, "Limits", limits)
-    calls = [(call.name, f"{call.function}{_FROM}plugin {call.plugin}") for call in plan.after]
+    calls = [
+        (call.name, f"{call.function}{_FROM}plugin {call.plugin}")
+        for call in plan.after
+    ]
     _add_table(page, "After the run", calls)
     errors = [(f"status {error.status}", str(error)) for error in plan.errors]
     _add_table(page, "This run would fail", errors)
-    unchecked = [program for program, state in plan.programs.items() if state == NOT_CHECKED]
+    unchecked = [
+        program for program, state in plan.programs.items() if state == NOT_CHECKED
+    ]
     if unchecked:
         page.add("")
-        page.paragraph("A program that is not checked is started for its version by the run.")
+        page.paragraph(
+            "A program that is not checked is started for its version by the run."
+        )
     return page.text()
 
 

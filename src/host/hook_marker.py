@@ -1,7 +1,8 @@
 """`hookimpl`, the decorator that marks a plugin's hooks; a run does not load pluggy for it."""
 
 OWN_DISTRIBUTION = "cli-host"  # the distribution of this program
-GROUP = "cli_host"  # the group of plugins' entry points, and the project's name in pluggy
+# the group of plugins' entry points, and the project's name in pluggy
+GROUP = "cli_host"
 MARK = f"{GROUP}_impl"  # the attribute that pluggy reads
 
 TYPE_CHECKING = False
@@ -21,7 +22,9 @@ else:
         after them. Wrappers are accepted here, but a plugin that has one is refused when it is
         loaded.
         """
-        options = {name: value for name, value in locals().items() if name != "function"}
+        options = {
+            name: value for name, value in locals().items() if name != "function"
+        }
         if function is None:
             return lambda marked: hookimpl(marked, **options)
         setattr(function, MARK, options)

@@ -68,7 +68,13 @@ def prepare(installation: Installation) -> None:
 def find_plugins(
     installation: Installation,
 ) -> Iterable[
-    PluginFile | PluginPackage | PluginOrder | CommandTree | Disabled | Watch | BrokenPlugin
+    PluginFile
+    | PluginPackage
+    | PluginOrder
+    | CommandTree
+    | Disabled
+    | Watch
+    | BrokenPlugin
 ]:
     """Return the plugins outside the program's environment, and the disabled plugins.
 
@@ -198,4 +204,6 @@ def is_installed(command: Command) -> bool | None:
     """
 
 
-HOOKS = tuple(name for name, one in tuple(globals().items()) if hasattr(one, f"{GROUP}_spec"))
+HOOKS = tuple(
+    name for name, one in tuple(globals().items()) if hasattr(one, f"{GROUP}_spec")
+)

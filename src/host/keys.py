@@ -84,7 +84,12 @@ class Object(NamedTuple):
 
 _EFFECTS = ("read", "change", "destroy")
 
-_DEFAULTS = ("envs", "env_files", "required_envs", "group")  # keys that commands below inherit
+_DEFAULTS = (
+    "envs",
+    "env_files",
+    "required_envs",
+    "group",
+)  # keys that commands below inherit
 _DEFAULT = (
     "a default for all commands below the category. For each name, the nearest category wins; the"
     " ranks are the same as in command.json"
@@ -188,8 +193,16 @@ FILES = {
                 " `[sudo]`",
             ),
             Key("group", "string", "the heading under which the command is listed"),
-            Key("aliases", "array of words", "other names of the command in its category"),
-            Key("hidden", "boolean", "whether the command runs, but only `--all` lists it"),
+            Key(
+                "aliases",
+                "array of words",
+                "other names of the command in its category",
+            ),
+            Key(
+                "hidden",
+                "boolean",
+                "whether the command runs, but only `--all` lists it",
+            ),
             Key(
                 "args",
                 "array of arguments",
@@ -348,8 +361,16 @@ FILES = {
             ),
             Key("projects", "boolean", "`false` turns [projects](#projects) off"),
             *_SUPERVISION,
-            Key("history", "history", "the limits of the [history](#recorded-and-limited-runs)"),
-            Key("team", "team", "the settings of the [team](#an-installation-for-a-team)"),
+            Key(
+                "history",
+                "history",
+                "the limits of the [history](#recorded-and-limited-runs)",
+            ),
+            Key(
+                "team",
+                "team",
+                "the settings of the [team](#an-installation-for-a-team)",
+            ),
         ),
         required=("name", "version"),
     ),
@@ -424,7 +445,12 @@ OBJECTS = {
                 "a name such as `env` declares a positional argument, and `--force` an option."
                 " `files...` repeats, and no positional argument may follow it",
             ),
-            Key("short", "short option", "a short name of an option, such as `-f`", only="option"),
+            Key(
+                "short",
+                "short option",
+                "a short name of an option, such as `-f`",
+                only="option",
+            ),
             Key(
                 "value",
                 "non-empty string",
@@ -448,7 +474,11 @@ OBJECTS = {
                 " not check values against its output",
                 only="value",
             ),
-            Key("default", "string", "the value of an absent argument; not with `required`"),
+            Key(
+                "default",
+                "string",
+                "the value of an absent argument; not with `required`",
+            ),
             Key(
                 "required",
                 "boolean",
@@ -523,7 +553,13 @@ OBJECTS = {
     "printed choices": Object(
         "Printed choices",
         "A program that prints the accepted values of an argument.",
-        (Key("program", "program in the folder", "the name of a program in the command's folder"),),
+        (
+            Key(
+                "program",
+                "program in the folder",
+                "the name of a program in the command's folder",
+            ),
+        ),
         required=("program",),
     ),
     "required variable": Object(
@@ -572,7 +608,11 @@ OBJECTS = {
         "A program that must be on PATH.",
         (
             Key("program", "program", "the name of the program"),
-            Key("version", "versions", "the versions that work, such as `>=1.6` or `>=1.6,<2`"),
+            Key(
+                "version",
+                "versions",
+                "the versions that work, such as `>=1.6` or `>=1.6,<2`",
+            ),
             Key(
                 "hint",
                 "string",
@@ -609,7 +649,11 @@ OBJECTS = {
                 " team's repository: `notice` or `never` (the default); see [notices](#notices)",
                 choices=("notice", "never"),
             ),
-            Key("catalogue", "array of strings", "addresses of [catalogues](#catalogues)"),
+            Key(
+                "catalogue",
+                "array of strings",
+                "addresses of [catalogues](#catalogues)",
+            ),
         ),
     ),
     "scripts": Object(
@@ -662,14 +706,22 @@ OBJECTS = {
             Key("ref", "string", "the branch or tag that the plugin follows"),
             Key("commit", "string", "the commit, if the plugin comes from git"),
             Key("sha256", "string", "the checksum of an archive or wheel"),
-            Key("installedAt", "string", "the time at which the plugin was added, in UTC"),
+            Key(
+                "installedAt",
+                "string",
+                "the time at which the plugin was added, in UTC",
+            ),
             Key("enabled", "boolean", "`false`: the plugin is turned off"),
             Key(
                 "dev",
                 "boolean",
                 "`true`: the plugin is a link to a directory, so that edits take effect at once",
             ),
-            Key("scripts", "scripts", "the [words of scripts](#scripts); wins over plugin.json"),
+            Key(
+                "scripts",
+                "scripts",
+                "the [words of scripts](#scripts); wins over plugin.json",
+            ),
             Key("path", "array of folders", f"{_PLUGIN_PATH}; wins over plugin.json"),
             Key("pinned", "boolean", "`true`: `update` skips the plugin"),
             Key(

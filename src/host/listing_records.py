@@ -81,7 +81,12 @@ class Command(Record):
     def missing(self) -> bool:
         """Whether the command's folder lacks the entrypoint's file; each access checks the disk."""
         definition, directory = self.definition, self.directory
-        if not directory or definition.in_python or definition.is_script or definition.moved_to:
+        if (
+            not directory
+            or definition.in_python
+            or definition.is_script
+            or definition.moved_to
+        ):
             return False
         file = definition.entrypoint
         return not is_file(join(directory, file)) or why_outside(directory, file) != ""
@@ -181,7 +186,9 @@ class Listing(Record):
             else:
                 key = (2, group) if group else (1, "Commands")
             sections.setdefault(key, []).append(row)
-        return [(heading, sections[order, heading]) for order, heading in sorted(sections)]
+        return [
+            (heading, sections[order, heading]) for order, heading in sorted(sections)
+        ]
 
 
 class Terminal(Record):
@@ -207,4 +214,8 @@ class Terminal(Record):
 
         `style` is "heading", "name", "installed", "hint", or an indicator such as `[sudo]`.
         """
-        return f"{_STYLES.get(style, _FAINT)}{text}{_RESET}" if self.colour and text else text
+        return (
+            f"{_STYLES.get(style, _FAINT)}{text}{_RESET}"
+            if self.colour and text
+            else text
+        )

@@ -28,4 +28,6 @@ def version_problem(path: str, wanted: str) -> Problem | None:
     if numbers and satisfies(numbers[0], f">={wanted}"):
         return None
     text = f"needs {OWN_DISTRIBUTION} {wanted} or newer; this is {own}"
-    return Problem(path, text, f"{program_name(sys.argv[0])} self update", key="min_version")
+    return Problem(
+        path, text, f"{program_name(sys.argv[0])} self update", key="min_version"
+    )

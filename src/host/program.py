@@ -80,10 +80,15 @@ class Program:
         words = (*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), name)
         if not root or not name:
             raise HostError("this process is not a command of an installation")
-        config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
+        config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(
+            root, "core", "cli.json"
+        )
         called, behind = sys.argv[0], f" {' '.join(words)}"  # set by python_entrypoint
         program = called.removesuffix(behind) if called.endswith(behind) else "cli"
-        layout, messages = Layout(program, root, config_file), Messages(program + behind, environ)
+        layout, messages = (
+            Layout(program, root, config_file),
+            Messages(program + behind, environ),
+        )
         return cls(Session(layout, environ, messages, safe=False), words)
 
     @classmethod
@@ -111,7 +116,9 @@ class Program:
         """
         caller = os.environ if environ is None else environ
         of_a_run = (*FRAMEWORK_NAMES, RUN)
-        outside = {name: value for name, value in caller.items() if name not in of_a_run}
+        outside = {
+            name: value for name, value in caller.items() if name not in of_a_run
+        }
         root = os.path.realpath(root)
         config_file = os.path.join(root, "core", "cli.json")
         program = _launcher(os.path.dirname(config_file))
@@ -144,7 +151,9 @@ class Program:
         path = os.path.join(self.core_dir, self.name)
         if not os.access(path, os.X_OK):
             again = f"{sys.executable} -m host self init {self.root} --name {self.name}"
-            raise MissingError(f"{path}: the launcher is missing", f"to restore it: {again}")
+            raise MissingError(
+                f"{path}: the launcher is missing", f"to restore it: {again}"
+            )
         return path
 
     def commands(
@@ -195,7 +204,9 @@ class Program:
         command = self.find(words)
         return command, list(words[len(command.words) :])
 
-    def candidates(self, words: Sequence[str], current: str = "") -> list[tuple[str, str]]:
+    def candidates(
+        self, words: Sequence[str], current: str = ""
+    ) -> list[tuple[str, str]]:
         """Return the candidates that Tab offers for the word after `words`, with descriptions.
 
         `current` is the beginning of that word. As with Tab, nothing but the program in the key
@@ -231,7 +242,11 @@ class Program:
             if is_told(INNER_RUN) or not self.may_ask:
                 raise
             # Without CLI_RUN, because this command's own run is no reason not to ask.
-            caller = {name: text for name, text in self._session.run_environ.items() if name != RUN}
+            caller = {
+                name: text
+                for name, text in self._session.run_environ.items()
+                if name != RUN
+            }
             return ask_missing(missing, command.definition, args, caller, may_ask=True)
 
     def effects(self, command: Command, args: Sequence[str]) -> str:
@@ -271,7 +286,9 @@ class Program:
             done = program.run(words, args, environ=recorded.environment())
             recorded.finish(done.returncode)
         """
-        from host.supervised.recorded import RecordedRun  # few commands record runs of others
+        from host.supervised.recorded import (
+            RecordedRun,
+        )  # few commands record runs of others
 
         command = self.find(words)
         known = secrets if starts else None
@@ -279,7 +296,9 @@ class Program:
 
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
         arguments, caller = command.definition.args, self._session.run_environ
-        return parse(arguments, args if arguments else None, self.name, command.words, caller)
+        return parse(
+            arguments, args if arguments else None, self.name, command.words, caller
+        )
 
     def environment(
         self,
@@ -313,7 +332,10 @@ class Program:
         """
         match = self._session.catalog.follow(self._session.find(self.find(words).words))
         command = command_of(match)
-        system = {**(self._session.run_environ if caller is None else caller), **(facts or {})}
+        system = {
+            **(self._session.run_environ if caller is None else caller),
+            **(facts or {}),
+        }
         run = self._session.run_with_variables(
             command.words,
             command.definition,

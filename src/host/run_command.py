@@ -26,7 +26,9 @@ class UserQuestions(Questions):
 
         if definition.project is not None:
             written = definition.written
-            ask_trust(words, definition.project, written, run.program, may_ask=self.may_ask)
+            ask_trust(
+                words, definition.project, written, run.program, may_ask=self.may_ask
+            )
 
     def arguments(
         self, run: Run, missing: "MissingArgumentsError"

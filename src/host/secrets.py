@@ -20,8 +20,27 @@ _BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
 
 # A variable is secret if a word in its name has one of these endings.
 _SECRET_ENDS = (
-    *("AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES", "CREDENTIAL", "CREDENTIALS", "CREDS"),
-    *("JWT", "KEY", "KEYS", "PASS", "PASSPHRASE", "PASSWD", "PASSWORD", "PASSWORDS", "PAT"),
+    *(
+        "AUTH",
+        "AUTHORIZATION",
+        "BEARER",
+        "COOKIE",
+        "COOKIES",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "CREDS",
+    ),
+    *(
+        "JWT",
+        "KEY",
+        "KEYS",
+        "PASS",
+        "PASSPHRASE",
+        "PASSWD",
+        "PASSWORD",
+        "PASSWORDS",
+        "PAT",
+    ),
     *("PRIVATE", "PW", "PWD", "SECRET", "SECRETS", "TOKEN", "TOKENS"),
 )
 _NO_SECRET = frozenset(["PWD", "OLDPWD"])
@@ -30,7 +49,9 @@ _DIGITS = "0123456789"
 
 _MASK = "********"
 _SHORT = 3  # minimum length of a secret that is masked inside other values
-_SWITCHES = frozenset(["0", "1", "false", "no", "none", "null", "off", "on", "true", "yes"])
+_SWITCHES = frozenset(
+    ["0", "1", "false", "no", "none", "null", "off", "on", "true", "yes"]
+)
 
 
 def is_secret(name: str) -> bool:
@@ -41,7 +62,9 @@ def is_secret(name: str) -> bool:
     """
     if name.upper() in _NO_SECRET:
         return False
-    words = {word.rstrip(_DIGITS) for word in name.upper().split("_")} - _NO_SECRET_WORDS
+    words = {
+        word.rstrip(_DIGITS) for word in name.upper().split("_")
+    } - _NO_SECRET_WORDS
     return any(word.endswith(_SECRET_ENDS) for word in words)
 
 
@@ -66,7 +89,9 @@ def declared_secrets(definition: "Definition", names: "Iterable[str]") -> set[st
         shown = masked(found, secrets=declared_secrets(command.definition, found))
     """
     secret = {*definition.secrets}
-    secret.update(str(variable) for variable in definition.required_envs if variable.secret)
+    secret.update(
+        str(variable) for variable in definition.required_envs if variable.secret
+    )
     arguments = [argument for argument in definition.all_args if argument.secret]
     secret.update(argument.env for argument in arguments)
 
@@ -159,10 +184,18 @@ def masked_text(text: str) -> str:
         return found[0].partition(":")[0] if is_ssh else "…"
 
     def without_value(found: "re.Match[str]") -> str:
-        return f"{found['name']}=…" if re.search(_TELLING_NAME, found["name"]) else found[0]
+        return (
+            f"{found['name']}=…"
+            if re.search(_TELLING_NAME, found["name"])
+            else found[0]
+        )
 
     shown = ""
     for line in text.splitlines(keepends=True):
-        before, at, behind = line.rpartition("@")  # search only up to the last @, for linear time
-        shown += re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at) + behind
+        before, at, behind = line.rpartition(
+            "@"
+        )  # search only up to the last @, for linear time
+        shown += (
+            re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at) + behind
+        )
     return re.sub(_PARAMETER, without_value, shown)

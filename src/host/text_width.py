@@ -22,7 +22,9 @@ def shortened(text: str, columns: int) -> str:
     """Return `text`, or as much of it as fits into `columns` columns with an `…` at the end."""
     if width_of(text) <= columns:
         return text
-    kept = text[:columns]  # a character takes at least one column, unless it is combining
+    kept = text[
+        :columns
+    ]  # a character takes at least one column, unless it is combining
     while kept and width_of(kept) > columns - 1:
         kept = kept[:-1]
     return f"{kept}…"

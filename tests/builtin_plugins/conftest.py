@@ -17,7 +17,9 @@ from testing.packages import Environment
 
 
 @pytest.fixture(scope="session")
-def initialised(environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def initialised(
+    environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """What `self init` makes with the program of `environment_of_all`, to be copied."""
 
     def init(root: Path) -> None:
@@ -29,7 +31,9 @@ def initialised(environment_of_all: Path, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="session")
-def venv_without_pip(environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def venv_without_pip(
+    environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A venv like that of `environment_of_all`, but without pip, as uv makes them."""
 
     def make(target: Path) -> None:
@@ -66,12 +70,19 @@ def _environment(
     launcher = made.launcher.read_text()
     assert f"{environment_of_all}/venv" in launcher
     made.launcher.write_text(launcher.replace(f"{environment_of_all}/venv", str(venv)))
-    made.write({"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo hi"})
+    made.write(
+        {
+            "commands/demo/hi/command.json": command(),
+            "commands/demo/hi/main.sh": "echo hi",
+        }
+    )
     return Environment(venv / "bin/python", wheels, made)
 
 
 @pytest.fixture
-def environment(environment_of_all: Path, initialised: Path, tmp_path: Path) -> Environment:
+def environment(
+    environment_of_all: Path, initialised: Path, tmp_path: Path
+) -> Environment:
     """An installation that the environment with pip runs, which all tests share."""
     venv = environment_of_all / "venv"
     return _environment(venv, environment_of_all, initialised, tmp_path)
@@ -103,7 +114,9 @@ def with_uv(
     venv_without_pip: Path, environment_of_all: Path, initialised: Path, tmp_path: Path
 ) -> Environment:
     """An installation that an environment without pip runs: uv takes a tenth of the time."""
-    environment = _environment(venv_without_pip, environment_of_all, initialised, tmp_path)
+    environment = _environment(
+        venv_without_pip, environment_of_all, initialised, tmp_path
+    )
     _use_uv(environment)
     return environment
 

@@ -97,7 +97,12 @@ def on_terminal() -> Callable[..., str]:
     def on_terminal(argv: list[str], env: Mapping[str, str], typed: str = "") -> str:
         main, side = pty.openpty()
         process = subprocess.Popen(
-            argv, stdin=side, stdout=side, stderr=side, env=dict(env), start_new_session=True
+            argv,
+            stdin=side,
+            stdout=side,
+            stderr=side,
+            env=dict(env),
+            start_new_session=True,
         )
         os.close(side)
         os.write(main, typed.encode())

@@ -22,11 +22,17 @@ def test_each_library_can_be_sourced_alone_and_twice(run, shell, before):
         f'  [ "$kept" = "$-" ] && printf "%s\\n" {library} )\n'
         for library in LIBRARIES
     )
-    assert run(shell, script) == (0, "".join(f"{library}\n" for library in LIBRARIES), "")
+    assert run(shell, script) == (
+        0,
+        "".join(f"{library}\n" for library in LIBRARIES),
+        "",
+    )
 
 
 def test_bash_finds_what_each_library_needs_without_lib_dir(run):
-    script = "set -eu\n" + "".join(f"( . {LIB}/{library}.sh )\n" for library in LIBRARIES)
+    script = "set -eu\n" + "".join(
+        f"( . {LIB}/{library}.sh )\n" for library in LIBRARIES
+    )
     assert run(shell_path("bash"), script, env={"LIB_DIR": None}) == (0, "", "")
 
 

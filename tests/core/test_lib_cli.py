@@ -23,8 +23,13 @@ def core(tmp_path):
 
 
 def test_the_words(run, shell):
-    assert run(shell, f"{LOAD}IFS=/; build_command_path", env=WORDS).out == "setup db my-tool\n"
-    assert run(shell, f"{LOAD}build_command_path", env={"COMMAND_NAME": "x"}).out == "x\n"
+    assert (
+        run(shell, f"{LOAD}IFS=/; build_command_path", env=WORDS).out
+        == "setup db my-tool\n"
+    )
+    assert (
+        run(shell, f"{LOAD}build_command_path", env={"COMMAND_NAME": "x"}).out == "x\n"
+    )
     assert run(shell, f"{LOAD}build_command_path").out == "\n"
 
 
@@ -36,8 +41,12 @@ def test_usage(run, shell, core):
         "'<file>' '[%s]'": " <file> [%s]",
         "--no-options '<file>'": " <file>",
     }
-    script = f"set -f\nIFS=,\n{LOAD}" + "".join(f"show_usage {given}\n" for given in tails)
-    expected = "".join(f"Usage: tool setup db my-tool{tail}\n" for tail in tails.values())
+    script = f"set -f\nIFS=,\n{LOAD}" + "".join(
+        f"show_usage {given}\n" for given in tails
+    )
+    expected = "".join(
+        f"Usage: tool setup db my-tool{tail}\n" for tail in tails.values()
+    )
     assert run(shell, script, env={**WORDS, **core}) == (0, expected, "")
 
 
@@ -56,7 +65,9 @@ def test_the_name_that_a_script_knows_wins(run, shell, core):
 def test_the_definition_is_beside_the_script_or_above(run, shell, tmp_path, below):
     command = tmp_path / "plugins" / "p" / "cat" / "my cmd"
     (command / below).mkdir(parents=True)
-    (command / "command.json").write_text(json.dumps({"description": 'Does "it" \u2713 100%\\n'}))
+    (command / "command.json").write_text(
+        json.dumps({"description": 'Does "it" \u2713 100%\\n'})
+    )
     (tmp_path / "plugins" / "command.json").write_text("{}")
     script = f"{LOAD}cd /\nget_command_config_file; show_description"
     expected = f'{command}/command.json\nDoes "it" ✓ 100%\\n\n'
@@ -78,7 +89,10 @@ def test_the_entrypoint_of_a_category(run, shell, tmp_path):
     (tmp_path / "cat" / "category.json").write_text(
         '{"description": "All of it", "entrypoint": "x"}'
     )
-    assert run(shell, f"{LOAD}show_description", file=tmp_path / "cat" / "x").out == "All of it\n"
+    assert (
+        run(shell, f"{LOAD}show_description", file=tmp_path / "cat" / "x").out
+        == "All of it\n"
+    )
 
 
 def test_a_help_text_goes_on_without_a_description(run, shell, tmp_path):

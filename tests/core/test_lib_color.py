@@ -6,7 +6,10 @@ from host.run.messages import Messages
 from testing.shells import LIB
 
 PLAIN = ["RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "GRAY", "WHITE"]
-LIGHT = [f"LIGHT_{name}" for name in ["RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "GRAY"]]
+LIGHT = [
+    f"LIGHT_{name}"
+    for name in ["RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "GRAY"]
+]
 NAMES = ["NC", "RESET", *PLAIN, *LIGHT, "BOLD", "ITALIC", "UNDERLINE", "DIM"]
 SHOW = "; ".join(f'printf "%s\\n" "{name}=${{{name}}}"' for name in NAMES)
 
@@ -21,7 +24,9 @@ def test_all_are_distinct_codes_on_a_terminal(on_terminal, shell):
     shown = on_terminal([shell, "-c", f". {LIB}/color.sh; {SHOW}"], env)
     codes = dict(line.split("=") for line in shown.splitlines())
     assert list(codes) == NAMES
-    assert all(code.startswith("\x1b[") and code.endswith("m") for code in codes.values())
+    assert all(
+        code.startswith("\x1b[") and code.endswith("m") for code in codes.values()
+    )
     assert codes.pop("NC") == codes["RESET"] == "\x1b[0m"
     assert len(set(codes.values())) == len(codes)
 
@@ -51,7 +56,8 @@ def test_all_are_empty_on_a_terminal_that_wants_none(on_terminal, shell, env):
 
 def test_a_variable_of_the_caller_keeps_its_value_for_programs(run, shell):
     script = (
-        '. "$LIB_DIR/color.sh"; . "$LIB_DIR/logger.sh"; log_info x; env | grep -E "^(RED|BOLD)="'
+        '. "$LIB_DIR/color.sh"; . "$LIB_DIR/logger.sh"; log_info x; env | grep -E '
+        '"^(RED|BOLD)="'
     )
     _, out, err = run(shell, script, env={"RED": "alert", "BOLD": "\x1b[1m"})
     assert sorted(out.splitlines()) == ["BOLD=\x1b[1m", "RED=alert"]

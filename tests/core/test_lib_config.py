@@ -53,7 +53,9 @@ MALFORMED = [
 ]
 
 
-EACH = f'{LOAD}set +e\nfor file; do get_config_field "$file" name; echo "status $?"; done'
+EACH = (
+    f'{LOAD}set +e\nfor file; do get_config_field "$file" name; echo "status $?"; done'
+)
 
 
 def files(directory, texts):
@@ -81,7 +83,9 @@ def test_no_json_object(run, tmp_path):
     assert out == "status 2\n" * len(MALFORMED)
     lines = zip(err.splitlines(), paths, strict=True)
     assert [
-        line for line, path in lines if not line.endswith(f" - {path}: not a JSON object")
+        line
+        for line, path in lines
+        if not line.endswith(f" - {path}: not a JSON object")
     ] == []
 
 
@@ -89,9 +93,14 @@ def test_no_json_object(run, tmp_path):
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(
-        st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=5),
+        st.text(
+            st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"),
+            max_size=5,
+        ),
         st.recursive(
-            st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"))
+            st.text(
+                st.characters(blacklist_categories=["Cs"], blacklist_characters="\0")
+            )
             | st.none(),
             lambda inner: (
                 st.lists(inner, max_size=3)
@@ -115,9 +124,15 @@ def test_whatever_json_writes_comes_back(run, tmp_path, document, pretty):
 
 def test_odd_field_names(run, shell, tmp_path):
     fields = ["a b", "a\\nb", "a=b", "$x", "é", "-v"]
-    (tmp_path / "x=y.json").write_text(json.dumps({"z": "no", **{name: name for name in fields}}))
-    script = f'{LOAD}cd "$1"; shift; for field; do get_config_field x=y.json "$field"; done'
-    assert run(shell, script, str(tmp_path), *fields).out == "".join(f"{x}\n" for x in fields)
+    (tmp_path / "x=y.json").write_text(
+        json.dumps({"z": "no", **{name: name for name in fields}})
+    )
+    script = (
+        f'{LOAD}cd "$1"; shift; for field; do get_config_field x=y.json "$field"; done'
+    )
+    assert run(shell, script, str(tmp_path), *fields).out == "".join(
+        f"{x}\n" for x in fields
+    )
 
 
 def test_version(run, shell, tmp_path):
@@ -132,7 +147,9 @@ def test_version(run, shell, tmp_path):
 
 @pytest.mark.parametrize("function", ["show_version", "show_number_version"])
 def test_a_missing_file_is_named(run, shell, function):
-    status, out, err = run(shell, LOAD + function, env={"GLOBAL_CONFIG_FILE": "/no/cli.json"})
+    status, out, err = run(
+        shell, LOAD + function, env={"GLOBAL_CONFIG_FILE": "/no/cli.json"}
+    )
     assert (status, out) == (2, "")
     assert err.endswith(" - configuration file not found: /no/cli.json\n")
     assert run(shell, LOAD + function).status == 2

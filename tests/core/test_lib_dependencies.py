@@ -94,7 +94,12 @@ def test_others_than_root_go_through_sudo(run, shell, system, stub, tmp_path):
 
 @pytest.mark.parametrize("env", [{}, {"ASSUME_YES": "0"}])
 def test_without_a_yes_nothing_is_installed(run, shell, system, env):
-    result = run(shell, f"{LOAD}ensure_jq_installed", env={**system("apt-get"), **env}, stdin="y\n")
+    result = run(
+        shell,
+        f"{LOAD}ensure_jq_installed",
+        env={**system("apt-get"), **env},
+        stdin="y\n",
+    )
     assert (result.status, result.out) == (1, "")
     assert "[ERROR]" in result.err
     assert system.asked() == []
@@ -104,13 +109,19 @@ def test_without_a_yes_nothing_is_installed(run, shell, system, env):
 @pytest.mark.parametrize(("typed", "installs"), [("yes\n", True), ("\n", False)])
 def test_the_question_on_a_terminal(on_terminal, shell, system, typed, installs):
     env = {**system("apt-get"), "LIB_DIR": str(LIB), "TERM": "dumb"}
-    shown = on_terminal([shell, "-c", f"{LOAD}ensure_jq_installed && echo done"], env, typed)
+    shown = on_terminal(
+        [shell, "-c", f"{LOAD}ensure_jq_installed && echo done"], env, typed
+    )
     assert "jq is not installed. Install it with apt-get? [y/N] " in shown
-    assert ("done" in shown) == installs == (system.asked() == ["apt-get install -y jq"])
+    assert (
+        ("done" in shown) == installs == (system.asked() == ["apt-get install -y jq"])
+    )
 
 
 def test_no_package_manager(run, shell, system):
-    status, _, err = run(shell, f"{LOAD}ensure_jq_installed", env={**system(), "ASSUME_YES": "1"})
+    status, _, err = run(
+        shell, f"{LOAD}ensure_jq_installed", env={**system(), "ASSUME_YES": "1"}
+    )
     assert status == 1
     assert "no known package manager" in err
 
@@ -178,7 +189,9 @@ def test_the_wait_ends_when_the_lock_is_free(run, tmp_path):
     script = f"{LOAD}__cli_is_locked() {{ [ ! -e '{free}' ]; }}\nwait_for_apt_lock 600"
     timer = threading.Timer(0.3, free.touch)
     timer.start()
-    assert run(shell_path("bash"), script).status == 0  # long before the 600 seconds are over
+    assert (
+        run(shell_path("bash"), script).status == 0
+    )  # long before the 600 seconds are over
 
 
 def test_apt_here(run, shell):

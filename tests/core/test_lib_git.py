@@ -10,7 +10,11 @@ from testing.shells import shell_path
 
 LOAD = 'set -eu\n. "$LIB_DIR/git.sh"\n'
 CLONE = f'{LOAD}git_clone_safe "$@"'
-QUIET = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "HOME": "/nonexistent"}
+QUIET = {
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "HOME": "/nonexistent",
+}
 
 
 @pytest.fixture
@@ -40,11 +44,22 @@ def repository(tmp_path):
 
 def test_the_newest_commit_is_cloned_in_silence(run, shell, tmp_path, repository):
     target = tmp_path / "a b"
-    hostile = {"GIT_DIR": "/nowhere", "GIT_WORK_TREE": "/nowhere", "GIT_INDEX_FILE": "/nowhere"}
-    assert run(shell, CLONE, repository, str(target), env={**QUIET, **hostile}) == (0, "", "")
+    hostile = {
+        "GIT_DIR": "/nowhere",
+        "GIT_WORK_TREE": "/nowhere",
+        "GIT_INDEX_FILE": "/nowhere",
+    }
+    assert run(shell, CLONE, repository, str(target), env={**QUIET, **hostile}) == (
+        0,
+        "",
+        "",
+    )
     assert (target / "file").read_text() == "two"
     log = ["git", "-C", str(target), "log", "--format=%s"]
-    assert subprocess.run(log, capture_output=True, text=True, check=True).stdout == "two\n"
+    assert (
+        subprocess.run(log, capture_output=True, text=True, check=True).stdout
+        == "two\n"
+    )
 
 
 def test_hooks_of_a_template_do_not_run(run, shell, tmp_path, repository):
@@ -104,7 +119,11 @@ def test_what_git_is_asked(run, shell, tmp_path, stub):
         f'echo >>"{tmp_path}/asked"',
     )
     script = f'{LOAD}for url; do git_clone_safe "$url" -to; done'
-    assert run(shell, script, *urls, env={"PATH": f"{path}:/usr/bin:/bin"}) == (0, "", "")
+    assert run(shell, script, *urls, env={"PATH": f"{path}:/usr/bin:/bin"}) == (
+        0,
+        "",
+        "",
+    )
     calls = [line.split("|") for line in (tmp_path / "asked").read_text().splitlines()]
     for url, asked in zip(urls, calls, strict=True):
         assert asked[-6:] == ["--", url, "-to", "0", "https:ssh:git:file", ""]
@@ -124,18 +143,30 @@ def test_a_failure_is_one_clean_line(run, shell, tmp_path, stub):
     body = "printf 'fatal: https://me:secret@example.org/\\033[31m\\nmore\\r\\n' >&2; exit 128"
     path = stub("git", body)
     url = "https://me:secret@example.org/x"
-    result = run(shell, CLONE, url, str(tmp_path / "to"), env={"PATH": f"{path}:/usr/bin:/bin"})
+    result = run(
+        shell, CLONE, url, str(tmp_path / "to"), env={"PATH": f"{path}:/usr/bin:/bin"}
+    )
     assert result.status == 1
-    expected = " - cannot clone https://example.org/x: fatal: https://example.org/[31m more\n"
+    expected = (
+        " - cannot clone https://example.org/x: fatal: https://example.org/[31m more\n"
+    )
     assert result.err.endswith(expected)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/usr/bin/timeout"), reason="timeout is not installed")
+@pytest.mark.skipif(
+    not os.path.exists("/usr/bin/timeout"), reason="timeout is not installed"
+)
 def test_a_server_that_says_nothing(run, tmp_path, stub):
     path = stub("git", "exec sleep 300")
     env = {"PATH": f"{path}:/usr/bin:/bin", "GIT_CLONE_TIMEOUT": "1"}
-    result = run(shell_path("bash"), CLONE, "https://example.org/x", str(tmp_path / "to"), env=env)
+    result = run(
+        shell_path("bash"),
+        CLONE,
+        "https://example.org/x",
+        str(tmp_path / "to"),
+        env=env,
+    )
     assert result.status == 1
 
 

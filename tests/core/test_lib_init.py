@@ -9,7 +9,9 @@ import pytest
 
 from testing.shells import LIB, LIBRARIES, Result, shell_path
 
-MARK = 'export BASH_ENV="$LIB_DIR/init.sh" CLI_HOST_INIT="$$:my-cli:$1"; shift; exec "$@"'
+MARK = (
+    'export BASH_ENV="$LIB_DIR/init.sh" CLI_HOST_INIT="$$:my-cli:$1"; shift; exec "$@"'
+)
 # bash itself changes these, or exports them under allexport.
 IGNORED = {
     b"_",
@@ -34,8 +36,21 @@ def start(tmp_path):
     def start(script, *args, kept="u", env=None, options=(), mark=MARK, program=None):
         file = tmp_path / "main.sh"
         file.write_text(script)
-        base = {"LIB_DIR": str(LIB), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **(env or {})}
-        argv = ["sh", "-c", mark, "sh", kept, *(program or [bash, *options, str(file)]), *args]
+        base = {
+            "LIB_DIR": str(LIB),
+            "PATH": os.environ["PATH"],
+            "LC_ALL": "C.UTF-8",
+            **(env or {}),
+        }
+        argv = [
+            "sh",
+            "-c",
+            mark,
+            "sh",
+            kept,
+            *(program or [bash, *options, str(file)]),
+            *args,
+        ]
         done = subprocess.run(
             argv,
             env=base,
@@ -62,21 +77,31 @@ def environment_of(result):
 
 def documented_functions(library):
     names = r"[a-z][a-z0-9_]*"
-    return set(re.findall(rf"^({names})\(\) ", (LIB / f"{library}.sh").read_text(), re.MULTILINE))
+    return set(
+        re.findall(
+            rf"^({names})\(\) ", (LIB / f"{library}.sh").read_text(), re.MULTILINE
+        )
+    )
 
 
 def test_every_function_is_there(start):
     functions = sorted(set().union(*(documented_functions(name) for name in LIBRARIES)))
     assert len(functions) > 40
     result = start(
-        'for name; do [ "$(type -t "$name")" = function ] || echo "$name"; done', *functions
+        'for name; do [ "$(type -t "$name")" = function ] || echo "$name"; done',
+        *functions,
     )
     assert result == (0, "", "")
 
 
 def test_functions_that_are_read_when_called(start, tmp_path):
     (tmp_path / "command.json").write_text('{"description": "does it"}')
-    env = {"COMMAND_CATEGORY": "a/b", "COMMAND_NAME": "c", "HOME": "/h", "SHELL": "/bin/zsh"}
+    env = {
+        "COMMAND_CATEGORY": "a/b",
+        "COMMAND_NAME": "c",
+        "HOME": "/h",
+        "SHELL": "/bin/zsh",
+    }
     script = (
         "set -euo pipefail; IFS=,; cd /; LIB_DIR=/elsewhere\n"
         "show_usage; show_description; build_command_path; get_command_config_file\n"
@@ -162,9 +187,13 @@ def test_a_bash_below_another_program_loads_nothing(start, tmp_path, kept):
 
 
 def test_the_callers_bash_env_is_sourced_last(start, tmp_path):
-    (tmp_path / "own file").write_text("log_info() { echo mine; }; set -f; VARIABLE=$#:$1\nfalse\n")
+    (tmp_path / "own file").write_text(
+        "log_info() { echo mine; }; set -f; VARIABLE=$#:$1\nfalse\n"
+    )
     result = start(
-        'echo $?; log_info; echo "$-" "$VARIABLE"', "one arg", kept=f"s{tmp_path}/own file"
+        'echo $?; log_info; echo "$-" "$VARIABLE"',
+        "one arg",
+        kept=f"s{tmp_path}/own file",
     )
     first, second, third = result.out.splitlines()
     assert (first, second) == ("1", "mine")
@@ -175,7 +204,9 @@ def test_the_callers_bash_env_is_sourced_last(start, tmp_path):
 def test_the_callers_bash_env_as_bash_finds_it(start, tmp_path, value):
     (tmp_path / "rc").write_text("echo found")
     assert start(":", kept=f"s{value}", env={"HOME": str(tmp_path)}).out == "found\n"
-    plain = start(":", env={"HOME": str(tmp_path), "BASH_ENV": value}, mark='shift; exec "$@"')
+    plain = start(
+        ":", env={"HOME": str(tmp_path), "BASH_ENV": value}, mark='shift; exec "$@"'
+    )
     assert plain.out == "found\n"
 
 
@@ -187,7 +218,9 @@ def test_the_callers_bash_env_may_be_nonsense(start, value):
 STATE = 'echo "$? $- $# $1 $IFS|$OPTIND $PWD"; trap; shopt; set -o; echo "${BASHOPTS}${SHELLOPTS}"'
 
 
-@pytest.mark.parametrize("option", [[], ["-e"], ["-u"], ["-f"], ["-a"], ["-euf", "-o", "pipefail"]])
+@pytest.mark.parametrize(
+    "option", [[], ["-e"], ["-u"], ["-f"], ["-a"], ["-euf", "-o", "pipefail"]]
+)
 def test_the_state_of_the_shell_is_untouched(start, option):
     plain = start(STATE, "a b", "", options=option, mark='shift; exec "$@"')
     assert start(STATE, "a b", "", options=option) == plain
@@ -235,7 +268,8 @@ def test_the_libraries_are_its_own(start, tmp_path):
     """LIB_DIR may belong to somebody else."""
     how = f'shift; export BASH_ENV="{LIB}/init.sh" CLI_HOST_INIT="$$:x:u"; exec "$@"'
     assert (
-        start("show_usage", mark=how, env={"LIB_DIR": "/elsewhere"}).out == "Usage: x [options]\n"
+        start("show_usage", mark=how, env={"LIB_DIR": "/elsewhere"}).out
+        == "Usage: x [options]\n"
     )
 
 
@@ -247,10 +281,19 @@ def test_with_next_to_no_environment(start):
 
 
 def test_loading_starts_no_process(start, tmp_path):
-    strace = [shell_path("strace"), "-qq", "-o", str(tmp_path / "trace"), "-e", "trace=process"]
+    strace = [
+        shell_path("strace"),
+        "-qq",
+        "-o",
+        str(tmp_path / "trace"),
+        "-e",
+        "trace=process",
+    ]
     # Under strace bash has another pid than the mark could say: the file is sourced.
     script = f". {LIB}/init.sh"
-    result = start("", mark='shift; exec "$@"', program=[*strace, shell_path("bash"), "-c", script])
+    result = start(
+        "", mark='shift; exec "$@"', program=[*strace, shell_path("bash"), "-c", script]
+    )
     if result.status:
         pytest.skip(f"strace does not work here: {result.err.strip()}")
     assert not re.search(r"\b(v?fork|clone3?)\(", (tmp_path / "trace").read_text())

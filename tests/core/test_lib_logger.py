@@ -20,7 +20,9 @@ def test_a_line_has_level_time_and_text(run, shell):
     status, out, err = run(shell, script, env={"TZ": "EAST-5"})
     lines = [LINE.fullmatch(line) for line in err.splitlines(keepends=True)]
     assert (status, out) == (0, "")
-    assert [(line[1], line[3]) for line in lines] == [(x.upper(), "two words") for x in LEVELS]
+    assert [(line[1], line[3]) for line in lines] == [
+        (x.upper(), "two words") for x in LEVELS
+    ]
     local = datetime.now(UTC).replace(tzinfo=None) + timedelta(hours=5)
     # a minute, as a clock that is being set may step back between two looks at it
     shown = datetime.strptime(lines[0][2], FORMAT)  # noqa: DTZ007
@@ -29,7 +31,12 @@ def test_a_line_has_level_time_and_text(run, shell):
 
 @pytest.mark.parametrize("shell_name", ["bash", "dash"])
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=30))
+@given(
+    st.text(
+        st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"),
+        max_size=30,
+    )
+)
 def test_text_is_data(run, shell_name, text):
     err = run(shell_path(shell_name), f'{LOAD}log_info "$1"', text).err
     assert LINE.fullmatch(err)[3] == text
@@ -47,7 +54,10 @@ def test_arguments_are_joined_by_a_space_whatever_ifs_is(run, shell, ifs):
 
 
 def test_ifs_stays_unset_when_it_was(run, shell):
-    assert run(shell, f'{LOAD}unset IFS; log_info a b; echo "${{IFS-unset}}"').out == "unset\n"
+    assert (
+        run(shell, f'{LOAD}unset IFS; log_info a b; echo "${{IFS-unset}}"').out
+        == "unset\n"
+    )
 
 
 def test_debug_lines_appear_while_debug_is_on(run, shell):
@@ -63,7 +73,9 @@ def test_silent_leaves_errors_only(run, shell, value):
     script = f"set -eu\n{LOAD}DEBUG=1\n" + "".join(
         f"log_{name} x\n" for name in ["debug", *LEVELS, "output"]
     )
-    status, _, err = run(shell, f"{script}log_message x\nlog_message INFO x", env={"SILENT": value})
+    status, _, err = run(
+        shell, f"{script}log_message x\nlog_message INFO x", env={"SILENT": value}
+    )
     assert status == 0
     assert LINE.fullmatch(err)[1] == "ERROR"
 
@@ -101,7 +113,8 @@ def test_log_output_interprets_and_leaves_out_codes_off_a_terminal(run, shell):
 def test_colours_on_a_terminal(on_terminal, shell):
     script = f". {LIB}/logger.sh; log_info text; log_output '\\033[31mred\\e[0m'"
     shown = on_terminal(
-        [shell, "-c", script], {"TERM": "xterm", "PATH": "/usr/bin:/bin", "LIB_DIR": str(LIB)}
+        [shell, "-c", script],
+        {"TERM": "xterm", "PATH": "/usr/bin:/bin", "LIB_DIR": str(LIB)},
     )
     first, second, _ = shown.split("\n")
     assert re.fullmatch(r"\x1b\[34m\[INFO\]\x1b\[0m [-0-9: ]+ - text", first)
@@ -117,9 +130,9 @@ def test_no_colours_on_a_terminal_that_wants_none(on_terminal, shell, env):
 
 @pytest.mark.parametrize("name", ["bash", "dash"])  # zsh's own echo fails after that
 def test_a_closed_stderr_does_not_end_the_script(run, name):
-    assert run(shell_path(name), f"set -e\n{LOAD}exec 2>&-\nlog_info x\nlog_output x\necho on")[
-        :2
-    ] == (0, "on\n")
+    assert run(
+        shell_path(name), f"set -e\n{LOAD}exec 2>&-\nlog_info x\nlog_output x\necho on"
+    )[:2] == (0, "on\n")
 
 
 def test_a_script_may_have_its_own_functions_of_these_names(run, shell):
@@ -131,5 +144,7 @@ def test_a_script_may_have_its_own_functions_of_these_names(run, shell):
 def test_the_time_without_a_clock_in_the_shell(run, tmp_path):
     """bash before 4.2, such as the one of macOS, asks date."""
     old = tmp_path / "old.sh"
-    old.write_text((LIB / "logger.sh").read_text().replace("${BASH_VERSION-}", "3.2.57"))
+    old.write_text(
+        (LIB / "logger.sh").read_text().replace("${BASH_VERSION-}", "3.2.57")
+    )
     assert LINE.fullmatch(run(shell_path("bash"), f". {old}\nlog_info x").err)[3] == "x"

@@ -36,7 +36,10 @@ def test_other_systems(run, shell, ostype, shown):
 def test_a_shell_without_ostype_asks_uname(run, shell, stub):
     path = stub("uname", "echo Darwin")
     env = {"PATH": f"{path}:/usr/bin:/bin"}
-    assert run(shell, f"{LOAD}unset OSTYPE\n{KERNEL}", env=env).out == "is_linux no\nmac\nmac\n"
+    assert (
+        run(shell, f"{LOAD}unset OSTYPE\n{KERNEL}", env=env).out
+        == "is_linux no\nmac\nmac\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,9 @@ def test_distribution(run, tmp_path, text, distro, arch):
     release, copy = tmp_path / "os-release", tmp_path / "os.sh"
     if text is not None:
         release.write_text(text)
-    copy.write_text((LIB / "os.sh").read_text().replace("/etc/os-release", str(release)))
+    copy.write_text(
+        (LIB / "os.sh").read_text().replace("/etc/os-release", str(release))
+    )
     script = f"set -eu\nIFS=,\n. {copy}\nget_distro_id; if is_arch; then echo arch; fi"
     for name in ("bash", "zsh", "dash"):
         out = run(shell_path(name), script).out
@@ -90,7 +95,10 @@ def test_os_type(run, tmp_path, file, kind):
 def test_os_type_of_the_caller_is_kept_and_not_believed(run, shell):
     script = f'{LOAD}echo "$OS_TYPE"; get_simple_os; env | grep ^OS_TYPE='
     system = "mac" if MAC else "linux"
-    assert run(shell, script, env={"OS_TYPE": "mine"}).out == f"mine\n{system}\nOS_TYPE=mine\n"
+    assert (
+        run(shell, script, env={"OS_TYPE": "mine"}).out
+        == f"mine\n{system}\nOS_TYPE=mine\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,4 +108,7 @@ def test_package_manager_of_red_hat(run, shell, stub, tmp_path, programs, shown)
     path = tmp_path / "stubs"
     for program in programs:
         path = stub(program, ":")
-    assert run(shell, f"{LOAD}get_redhat_pkg_manager", env={"PATH": str(path)}).out == f"{shown}\n"
+    assert (
+        run(shell, f"{LOAD}get_redhat_pkg_manager", env={"PATH": str(path)}).out
+        == f"{shown}\n"
+    )

@@ -31,7 +31,10 @@ def test_places_that_the_user_chose(run, shell):
 
 def test_bash_on_macos(run, shell):
     env = {"HOME": "/h", "SHELL": "/bin/bash"}
-    assert run(shell, f"{LOAD}OSTYPE=darwin23\n{SHOW}", env=env).out == "bash\n/h/.bash_profile\n"
+    assert (
+        run(shell, f"{LOAD}OSTYPE=darwin23\n{SHOW}", env=env).out
+        == "bash\n/h/.bash_profile\n"
+    )
 
 
 def test_without_home_and_shell_the_password_file_tells(run, shell):

@@ -10,7 +10,9 @@ SPACES = " \t\n\v\f\r"
 
 def test_letter_case(run, shell):
     texts = ["", "aBc d", "-n", "-e \\n", "a  b"]
-    script = f'{LOAD}for text; do string_to_upper "$text"; string_to_lower "$text"; done'
+    script = (
+        f'{LOAD}for text; do string_to_upper "$text"; string_to_lower "$text"; done'
+    )
     out = run(shell, script, *texts, env={"LC_ALL": "C"}).out
     assert out == "".join(f"{text.upper()}\n{text.lower()}\n" for text in texts)
 
@@ -21,7 +23,9 @@ def test_letter_case_beyond_ascii_where_the_shell_knows_it(run, array_shell):
 
 def test_letter_case_in_an_old_bash(run):
     """local -u fails before bash 4."""
-    script = f'local() {{ case $1 in -*) return 2;; esac; }}\n{LOAD}string_to_upper "aBc"'
+    script = (
+        f'local() {{ case $1 in -*) return 2;; esac; }}\n{LOAD}string_to_upper "aBc"'
+    )
     assert run(shell_path("bash"), script).out == "ABC\n"
 
 
@@ -65,8 +69,15 @@ def test_sanitized_names(run, statuses, shell):
     }
     call = 'name=$(sanitize_name "$text"); validate_name "$name"; echo "$name"'
     script = f"{LOAD}for text; do {call}; done"
-    assert run(shell, script, *names) == (0, "".join(f"{name}\n" for name in names.values()), "")
-    assert statuses(shell, LOAD, 'sanitize_name "$value"', ["", "///", "é", "-"]) == [1] * 4
+    assert run(shell, script, *names) == (
+        0,
+        "".join(f"{name}\n" for name in names.values()),
+        "",
+    )
+    assert (
+        statuses(shell, LOAD, 'sanitize_name "$value"', ["", "///", "é", "-"])
+        == [1] * 4
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +102,11 @@ def test_commas_in_arrays(run, array_shell, elements, parsed, ifs):
     assert run(array_shell, script, *elements).out == f"{shown}|1|{','.join(parsed)}"
 
 
-@pytest.mark.parametrize("function", ["parse_comma_separated", "join_to_comma_separated"])
+@pytest.mark.parametrize(
+    "function", ["parse_comma_separated", "join_to_comma_separated"]
+)
 def test_a_bad_array_name_is_refused(statuses, array_shell, function):
     names = ["", "1a", "a[0]", "x;id", "x=(1)", "$(id)"]
-    assert statuses(array_shell, LOAD, f'{function} "$value"', names) == [2] * len(names)
+    assert statuses(array_shell, LOAD, f'{function} "$value"', names) == [2] * len(
+        names
+    )

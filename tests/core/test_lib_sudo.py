@@ -11,7 +11,16 @@ needs_root = pytest.mark.skipif(not ROOT, reason="needs root to become another u
 
 def test_asking_for_information_needs_no_rights(statuses, shell):
     asking = [
-        *("-h", "--help", "install x --help", "--version", "-V", "--info", "help", "version now")
+        *(
+            "-h",
+            "--help",
+            "install x --help",
+            "--version",
+            "-V",
+            "--info",
+            "help",
+            "version now",
+        )
     ]
     other = ["", "install", "-v", "install help", "-- --help", "--helpful", "'a -h'"]
     call = 'eval "should_bypass_sudo $value"'
@@ -53,7 +62,11 @@ def test_sudo_is_asked_to_authenticate(run, shell, stub, body, asked, status):
 def test_sudo_is_not_asked_for_help(run, shell, stub):
     path = stub("sudo", "echo called")
     env = {"PATH": f"{path}:/usr/bin:/bin"}
-    assert run(shell, f"{LOAD}required_sudo --help", env=env, nobody=True) == (0, "", "")
+    assert run(shell, f"{LOAD}required_sudo --help", env=env, nobody=True) == (
+        0,
+        "",
+        "",
+    )
 
 
 @needs_root

@@ -119,7 +119,9 @@ https://example.com/shortcuts/1
 }
 
 
-def test_descriptions_of_a_collection(install: Callable[..., Made], tmp_path: Path) -> None:
+def test_descriptions_of_a_collection(
+    install: Callable[..., Made], tmp_path: Path
+) -> None:
     collection = tmp_path / "collection"
     for name, text in _SAMPLE.items():
         file = collection / name

@@ -66,7 +66,9 @@ def test_every_command_of(page: str, reader: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("page", INSIDE)
-def test_every_command_inside_an_installation_of(page: str, reader: dict[str, str]) -> None:
+def test_every_command_inside_an_installation_of(
+    page: str, reader: dict[str, str]
+) -> None:
     home = Path(reader["HOME"])
     made = [home / ".local/bin/cli", "self", "init", home / "installation"]
     subprocess.run(made, env=reader, check=True, capture_output=True)

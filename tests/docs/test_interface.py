@@ -14,12 +14,16 @@ from testing.installation import PROJECT
 def test_the_page_is_made_of_the_docstrings() -> None:
     made = runpy.run_path(str(PROJECT / "docs/site/interface.py"))
     page = (PROJECT / "docs/interface.md").read_text()
-    assert "".join(made["interface_page"]()) == page, "call: python docs/site/interface.py"
+    assert "".join(made["interface_page"]()) == page, (
+        "call: python docs/site/interface.py"
+    )
     for name in host.__all__:
         assert f"\n### `{name}`\n" in page or name == "hookimpl", name
     for name in host.testing.__all__:
         assert f"\n### `{name}`\n" in page.partition("\n## Tests\n")[2], name
-    undocumented = re.findall(r"^(#+ `.*`)\n\n```python\n(?:.+\n)+```\n\n\n", page, re.MULTILINE)
+    undocumented = re.findall(
+        r"^(#+ `.*`)\n\n```python\n(?:.+\n)+```\n\n\n", page, re.MULTILINE
+    )
     assert undocumented == []
     assert not re.search(r"SPEC|CONTRACT", page)  # readers do not have these documents
 

@@ -15,7 +15,10 @@ from testing.installation import PROJECT
 from testing.pages import GUIDES, INSIDE, PEERS, clone, matches, run_all, steps_of
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_DOCS = ["README.md", *sorted(str(p.relative_to(PROJECT)) for p in PROJECT.glob("docs/**/*.md"))]
+_DOCS = [
+    "README.md",
+    *sorted(str(p.relative_to(PROJECT)) for p in PROJECT.glob("docs/**/*.md")),
+]
 _OTHERS = {
     "docs/plugins.md",
     *GUIDES,
@@ -40,7 +43,10 @@ _CLONED = {"README.md": "acme", "docs/tutorial.md": ""}
 
 
 def test_every_page_with_commands_is_run() -> None:
-    assert {doc for doc in _DOCS if steps_of((PROJECT / doc).read_text())} == {*_CLONED, *_OTHERS}
+    assert {doc for doc in _DOCS if steps_of((PROJECT / doc).read_text())} == {
+        *_CLONED,
+        *_OTHERS,
+    }
 
 
 @pytest.mark.parametrize("page", _CLONED)
@@ -58,7 +64,11 @@ def test_commands_of_a_page_for_a_clone(
         for what in ("NAME", "EMAIL")
     }
     env = {
-        **{key: value for key, value in os.environ.items() if key.startswith(("PIP_", "SSL_"))},
+        **{
+            key: value
+            for key, value in os.environ.items()
+            if key.startswith(("PIP_", "SSL_"))
+        },
         "PATH": f"{home}/.local/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(home),
         "USER": "reader",
@@ -80,7 +90,9 @@ def test_every_command_block_is_tested_or_plain() -> None:
     allowed |= {"just", "make", "yaml"}  # what other programs read
     for name in _DOCS:
         for language, body in _FENCE.findall((PROJECT / name).read_text()):
-            if language == "sh" and name != "docs/writing-plugins.md":  # test_plugins.py runs it
+            if (
+                language == "sh" and name != "docs/writing-plugins.md"
+            ):  # test_plugins.py runs it
                 assert (name, body) in _RUN_ELSEWHERE
             else:
                 assert language in allowed, (name, language)

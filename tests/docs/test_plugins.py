@@ -19,7 +19,9 @@ from testing.plugin_sources import Repository, plugin_files, tar_of, wheel, writ
 Install = Callable[..., Made]
 
 
-def _shell(made: Made, script: str, cwd: Path, packages: Path) -> subprocess.CompletedProcess[str]:
+def _shell(
+    made: Made, script: str, cwd: Path, packages: Path
+) -> subprocess.CompletedProcess[str]:
     """Run a script in bash with `cli` on PATH, stopping at the first failure."""
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
@@ -47,11 +49,15 @@ def _installation(venv: Path, tmp_path: Path) -> Made:
     """Make an installation where a reader has it: in ~/.local/share, its program on PATH."""
     home = tmp_path / "home"
     (home / ".local/bin").mkdir(parents=True)
-    (home / ".gitconfig").write_text("[user]\n  name = Reader\n  email = reader@example.com\n")
+    (home / ".gitconfig").write_text(
+        "[user]\n  name = Reader\n  email = reader@example.com\n"
+    )
     root = home / ".local/share/cli"
     made = Made(root, root / "core/cli", home)
     assert made.run("self", "init", executable=venv / "bin/cli").status == 0
-    assert (home / ".local/bin/cli").resolve() == made.launcher.resolve()  # `self init` links it
+    assert (
+        home / ".local/bin/cli"
+    ).resolve() == made.launcher.resolve()  # `self init` links it
     return made
 
 
@@ -65,7 +71,9 @@ def test_every_command_of_the_guide(
     assert first in script
     work = tmp_path / "work"
     work.mkdir()
-    prepared = new_venv(work / ".venv")  # which `python3 -m venv` takes as it is: it has pip
+    prepared = new_venv(
+        work / ".venv"
+    )  # which `python3 -m venv` takes as it is: it has pip
     [(name, value)] = add_build_tools(prepared, packages).items()
     script = script.replace(first, f"{first}export {name}={value}\n", 1)
     done = _shell(made, script, work, packages)
@@ -90,7 +98,9 @@ def test_an_editable_package_where_the_program_has_no_pip(
     new_venv: Callable[[Path], Path], packages: Path, tmp_path: Path
 ) -> None:
     program = new_venv(tmp_path / "program")
-    [(name, value)] = add_build_tools(program, packages).items()  # it is what the build runs in
+    [(name, value)] = add_build_tools(
+        program, packages
+    ).items()  # it is what the build runs in
     for path in program.glob("lib/python*/site-packages/pip*"):
         shutil.rmtree(path)
     made = _installation(program, tmp_path)
@@ -128,12 +138,20 @@ def test_every_command_of_the_page_for_users(
 ) -> None:
     """The page's servers are played by a git daemon, a web server and a folder of wheels."""
     made = _installation(new_venv(tmp_path / "venv"), tmp_path)
-    repository = Repository(tmp_path / "team/deploy.git", plugin_files("deploy/app", "deploying"))
+    repository = Repository(
+        tmp_path / "team/deploy.git", plugin_files("deploy/app", "deploying")
+    )
     repository.git("tag", "v1.0")
     site.add("/report.tar.gz", tar_of(plugin_files("report/weekly", "all is well")))
     work = write_tree(tmp_path / "work", {"home": ""})
     write_tree(work / "notes", plugin_files("notes/list", "no notes"))
-    wheel(tmp_path / "wheels", "greet", "1.0", HOOKS, plugin_files("commands/greet/hello", "hello"))
+    wheel(
+        tmp_path / "wheels",
+        "greet",
+        "1.0",
+        HOOKS,
+        plugin_files("commands/greet/hello", "hello"),
+    )
     env = _environ(made, tmp_path / "wheels")
     text = (PROJECT / "docs/plugins.md").read_text()
     text = text.replace("https://git.example.com", daemon)
@@ -153,7 +171,8 @@ def test_the_example(venv: Path, packages: Path, tmp_path: Path) -> None:
     text = (PROJECT / "examples/greetings/README.md").read_text()
     script = "\n".join(re.findall(r"^    (.*)$", text, re.MULTILINE))
     script += (
-        "\ncli greetings shout Ada\necho GREETING=Welcome > ~/.local/share/cli/config/greetings.env"
+        "\ncli greetings shout Ada\necho GREETING=Welcome > "
+        "~/.local/share/cli/config/greetings.env"
     )
     (made.root / "config").mkdir(exist_ok=True)
     script += "\ncli greetings hello; cli self plugin remove greetings"
@@ -166,7 +185,9 @@ def test_the_example(venv: Path, packages: Path, tmp_path: Path) -> None:
     _check_own_tests("greetings")
 
 
-def test_the_example_that_waits_for_runs(venv: Path, packages: Path, tmp_path: Path) -> None:
+def test_the_example_that_waits_for_runs(
+    venv: Path, packages: Path, tmp_path: Path
+) -> None:
     made = _installation(venv, tmp_path)
     made.write({"commands/fail": "#!/bin/bash\nexit 3\n"})
     text = (PROJECT / "examples/webhook/README.md").read_text()
@@ -176,14 +197,19 @@ def test_the_example_that_waits_for_runs(venv: Path, packages: Path, tmp_path: P
     done = _shell(made, f"{script}\ncli fail || echo ended with $?", tmp_path, packages)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("ended with 3\n")
-    assert re.search("webhook: the failed run [0-9a-f]{12} is not reported", done.stderr)
+    assert re.search(
+        "webhook: the failed run [0-9a-f]{12} is not reported", done.stderr
+    )
     _check_own_tests("webhook")
 
 
 def _check_own_tests(example: str) -> None:
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [*tests, PROJECT / "examples" / example], check=False, capture_output=True, text=True
+        [*tests, PROJECT / "examples" / example],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout
 
@@ -197,8 +223,14 @@ def test_a_new_plugin_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     )
     assert made.run("self", "plugin", "add", "./my-tool", cwd=tmp_path).status == 0
     assert made.run("my-tool", "hello").stdout == "Hello, world!\n"
-    assert made.run("my-tool", "hello", env={"MY_TOOL_GREETING": "Hi"}).stdout == "Hi, world!\n"
+    assert (
+        made.run("my-tool", "hello", env={"MY_TOOL_GREETING": "Hi"}).stdout
+        == "Hi, world!\n"
+    )
     again = made.run("self", "new", "plugin", "my-tool", cwd=tmp_path)
     assert (again.status, "already exists" in again.stderr) == (1, True)
     assert made.run("self", "new", "plugin", "../x", cwd=tmp_path).status == 2
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+    assert (
+        sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("."))
+        == []
+    )

@@ -42,14 +42,21 @@ class _Page(HTMLParser):
         values = {name: value or "" for name, value in attrs}
         self.anchors |= {values[name] for name in ("id", "name") if name in values}
         self.loaded += [value for name, value in values.items() if name in _LOADED]
-        if tag == "link" and values.get("rel") not in ("canonical", "prev", "next", "edit"):
+        if tag == "link" and values.get("rel") not in (
+            "canonical",
+            "prev",
+            "next",
+            "edit",
+        ):
             self.loaded.append(values["href"])
         elif tag in ("a", "area") and "href" in values:
             self.links.append(values["href"])
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, new_venv: Callable[[Path], Path]) -> Path:
+def site(
+    tmp_path_factory: pytest.TempPathFactory, new_venv: Callable[[Path], Path]
+) -> Path:
     """The site, built once for all workers."""
     return made_once(tmp_path_factory, "documentation", partial(_build, new_venv))
 
@@ -72,7 +79,9 @@ def pages(site: Path) -> dict[Path, _Page]:
     return {page: _Page(page.read_text()) for page in site.rglob("*.html")}
 
 
-def test_links_lead_to_pages_and_anchors_that_are_there(pages: dict[Path, _Page]) -> None:
+def test_links_lead_to_pages_and_anchors_that_are_there(
+    pages: dict[Path, _Page],
+) -> None:
     wrong = []
     for file, page in pages.items():
         if file.name == "404.html":
@@ -81,10 +90,14 @@ def test_links_lead_to_pages_and_anchors_that_are_there(pages: dict[Path, _Page]
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+            target = (
+                (file.parent / unquote(parts.path)).resolve() if parts.path else file
+            )
             target = target / "index.html" if target.is_dir() else target
             there = target in pages or target.is_file()
-            if not there or (parts.fragment and parts.fragment not in pages[target].anchors):
+            if not there or (
+                parts.fragment and parts.fragment not in pages[target].anchors
+            ):
                 wrong.append(f"{file.name}: {link}")
     assert wrong == []
 
@@ -95,7 +108,9 @@ def test_the_one_line_of_a_release_leads_to_the_first_command(
     """Only the host of the address is another."""
     page = (PROJECT / "docs/how-to/install.md").read_text()
     line = re.search(
-        r"^(curl --proto '=https' -LsSf (https:\S+/)install\.sh \| sh .*)$", page, re.MULTILINE
+        r"^(curl --proto '=https' -LsSf (https:\S+/)install\.sh \| sh .*)$",
+        page,
+        re.MULTILINE,
     )
     assert line
     home, tools = tmp_path / "home", tmp_path / "tools"
@@ -103,20 +118,34 @@ def test_the_one_line_of_a_release_leads_to_the_first_command(
     tools.mkdir()
     (tools / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (tools / "python3").chmod(0o755)
-    environ = {**offline, "HOME": str(home), "PATH": f"{home}/.local/bin:{tools}:/usr/bin:/bin"}
+    environ = {
+        **offline,
+        "HOME": str(home),
+        "PATH": f"{home}/.local/bin:{tools}:/usr/bin:/bin",
+    }
     with httpserver.running() as server:
         server.add("/install.sh", (site / "install.sh").read_bytes())
-        typed = line[1].replace(line[2], server.address + "/").replace("=https", "=http")
+        typed = (
+            line[1].replace(line[2], server.address + "/").replace("=https", "=http")
+        )
         typed += " && acme demo hello"
         for _ in range(2):
             done = subprocess.run(
-                ["sh", "-c", typed], env=environ, capture_output=True, text=True, check=False
+                ["sh", "-c", typed],
+                env=environ,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             assert (done.returncode, done.stderr) == (0, "")
             assert len(done.stdout.splitlines()) == 3
             assert done.stdout.splitlines()[-1].startswith("Hello, ")
     assert (home / ".local/share/man/man1/acme.1").is_symlink()
-    assert sorted(os.listdir(home / ".local/share")) == ["acme", "cli-host-environment", "man"]
+    assert sorted(os.listdir(home / ".local/share")) == [
+        "acme",
+        "cli-host-environment",
+        "man",
+    ]
 
 
 def test_links_into_the_repository_lead_to_files(pages: dict[Path, _Page]) -> None:
@@ -152,7 +181,11 @@ def test_the_reference_is_complete(site: Path) -> None:
     text = re.sub(r"<[^>]*>", "", interface)
     assert "width: int = 80" in text
     assert "def sections(self)" in text
-    specs = [name for name, value in vars(hookspecs).items() if hasattr(value, "cli_host_spec")]
+    specs = [
+        name
+        for name, value in vars(hookspecs).items()
+        if hasattr(value, "cli_host_spec")
+    ]
     assert [name for name in specs if f'<h3 id="{name}">' not in interface] == []
     words = (site / "self.html").read_text()
     declared = self_commands.discover_commands()
@@ -175,7 +208,9 @@ def test_every_key_of_every_file_is_in_the_formats(site: Path) -> None:
 
 
 def test_the_copy_button_gives_what_a_reader_types(site: Path) -> None:
-    copied = re.findall(r'data-copy="([^"]*)"', (site / "coming-from/task.html").read_text())
+    copied = re.findall(
+        r'data-copy="([^"]*)"', (site / "coming-from/task.html").read_text()
+    )
     assert len(copied) == 1
     lines = html.unescape(copied[0]).splitlines()
     assert lines[:3] == [
@@ -198,13 +233,24 @@ def test_pipes_in_tables_have_no_backslash(site: Path) -> None:
 def test_llms_txt_lists_every_page_with_a_sentence(site: Path) -> None:
     text = (site / "llms.txt").read_text()
     listed = re.findall(r"^- \[.+\]\((.+)\): \S.*\S$", text, re.MULTILINE)
-    pages = {str(page.relative_to(site)) for page in site.rglob("*.html")} - {"404.html"}
-    assert {urlsplit(address).path.removeprefix("/cli-host/") for address in listed} == pages
+    pages = {str(page.relative_to(site)) for page in site.rglob("*.html")} - {
+        "404.html"
+    }
+    assert {
+        urlsplit(address).path.removeprefix("/cli-host/") for address in listed
+    } == pages
     assert len(listed) == len(re.findall(r"^- ", text, re.MULTILINE))
 
 
-def test_the_landing_page_has_the_first_commands_and_a_button(pages: dict[Path, _Page]) -> None:
+def test_the_landing_page_has_the_first_commands_and_a_button(
+    pages: dict[Path, _Page],
+) -> None:
     [landing] = [file for file in pages if file.name == "index.html"]
     text = html.unescape(re.sub(r"<[^>]*>", "", landing.read_text()))
-    assert "bash install.sh --name acme\ncore/acme self plugin add ~/bin\ncore/acme\n" in text
-    assert re.search(r'<a class="md-button [^>]*href="tutorial.html"', landing.read_text())
+    assert (
+        "bash install.sh --name acme\ncore/acme self plugin add ~/bin\ncore/acme\n"
+        in text
+    )
+    assert re.search(
+        r'<a class="md-button [^>]*href="tutorial.html"', landing.read_text()
+    )

@@ -26,11 +26,18 @@ class Reader:
 
     def __init__(self, home: Path, packages: Path, backend: str) -> None:
         (home / ".config/uv").mkdir(parents=True)
-        (home / ".config/uv/uv.toml").write_text(f'no-index = true\nfind-links = ["{packages}"]\n')
+        (home / ".config/uv/uv.toml").write_text(
+            f'no-index = true\nfind-links = ["{packages}"]\n'
+        )
         path = f"{home}/.local/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
         pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages), "PIP_COMPILE": "0"}
         self.home = home
-        self.environ = {"HOME": str(home), "PATH": path, "UV_PYTHON": sys.executable, **pip}
+        self.environ = {
+            "HOME": str(home),
+            "PATH": path,
+            "UV_PYTHON": sys.executable,
+            **pip,
+        }
         if backend:
             self.environ["PIPX_DEFAULT_BACKEND"] = backend
 
@@ -59,12 +66,16 @@ def _build_newer(folder: Path) -> None:
     source = folder / "source"
     clone(source)
     project = source / "pyproject.toml"
-    project.write_text(project.read_text().replace('version = "0.1.0"', 'version = "9.0"', 1))
+    project.write_text(
+        project.read_text().replace('version = "0.1.0"', 'version = "9.0"', 1)
+    )
     build_wheel(source, folder)
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_commands_of_the_table(tool: str, packages: Path, newer: Path, tmp_path: Path) -> None:
+def test_commands_of_the_table(
+    tool: str, packages: Path, newer: Path, tmp_path: Path
+) -> None:
     row = rf"^\| {tool.split(maxsplit=1)[0]} \|(.*)\|$"
     found = re.search(row, PAGE.read_text(), re.MULTILINE)
     assert found is not None
@@ -73,7 +84,9 @@ def test_commands_of_the_table(tool: str, packages: Path, newer: Path, tmp_path:
     subprocess.run(["cp", "-a", packages, folder], check=True)
     for name, word in (("acme-cli", "acme"), ("other-cli", "other")):
         package = name.replace("-", "_")
-        text = PLUGIN.format(name=name, package=package, version="1.0").replace("cloud", word)
+        text = PLUGIN.format(name=name, package=package, version="1.0").replace(
+            "cloud", word
+        )
         wheel(folder, name, "1.0", text)
     reader = Reader(tmp_path / "home", folder, TOOLS[tool])
     reader(install)
@@ -83,7 +96,9 @@ def test_commands_of_the_table(tool: str, packages: Path, newer: Path, tmp_path:
     assert reader("cli self init").endswith("\nstart with: cli\n")
     reader("cli self init ~/acme --name acme")
     assert reader("acme demo hello Ada") == "Hello, Ada!\n"
-    [advice] = [line for line in reader("cli self init ~/two").splitlines() if " NAME: " in line]
+    [advice] = [
+        line for line in reader("cli self init ~/two").splitlines() if " NAME: " in line
+    ]
     reader(advice.partition(" NAME: ")[2].replace("NAME", "two"))
     assert reader("two demo hello Ada") == "Hello, Ada!\n"
     reader("rm ~/.local/bin/two ~/.local/bin/acme")

@@ -17,11 +17,25 @@ env -0 > "$HOME/environment"
 """
 SHEBANGS = ("#!/bin/sh\n", "#!/bin/bash\n", "#!/usr/bin/env bash\n", "")
 OF_THE_SHELL = {"_", "PWD", "OLDPWD", "SHLVL", "CLI_RUN"}
-VALUES = ("plain", "two words", "", "a  b", "ü", "$HOME/x", "${NONE:-other}", "'quoted'", "a=b")
+VALUES = (
+    "plain",
+    "two words",
+    "",
+    "a  b",
+    "ü",
+    "$HOME/x",
+    "${NONE:-other}",
+    "'quoted'",
+    "a=b",
+)
 DEFINITIONS = 50
 PIN = "pin4711"
 MINTED = "minted0815"
-MASKED = {MINTED: "file:$HOME/minted", PIN: "********", f"--pin={PIN}": "--pin=********"}
+MASKED = {
+    MINTED: "file:$HOME/minted",
+    PIN: "********",
+    f"--pin={PIN}": "--pin=********",
+}
 
 
 def explained(made, *words, options=(), **run):
@@ -32,9 +46,13 @@ def explained(made, *words, options=(), **run):
 def definition(chance):
     """Return a definition, the files beside it, and the arguments of a run, made by chance."""
     names = ["A", "B", "C", "FROM_CALLER", "FROM_SETTINGS"]
-    fields = {"envs": {name: chance.choice(VALUES) for name in names if chance.random() < 0.4}}
+    fields = {
+        "envs": {name: chance.choice(VALUES) for name in names if chance.random() < 0.4}
+    }
     beside = {}
-    arguments = chance.sample(["x", "-v", "--long=1", "", "b  c", "*", "$HOME", "--"], k=3)
+    arguments = chance.sample(
+        ["x", "-v", "--long=1", "", "b  c", "*", "$HOME", "--"], k=3
+    )
     if chance.random() < 0.5:
         fields["env_files"] = ["own.env", "missing.env"]
         value = chance.choice(["1", "$A", '"$B c"'])
@@ -94,7 +112,8 @@ def test_what_it_prints_is_what_runs(install, tmp_path):
         assert PIN not in result.stdout
         assert MINTED not in result.stdout
         argv, started_in, environment = [
-            (made.home / name).read_text() for name in ("argv", "directory", "environment")
+            (made.home / name).read_text()
+            for name in ("argv", "directory", "environment")
         ]
         assert argv.split("\0")[1:-1] == arguments
         argv = [MASKED.get(word, word) for word in argv.split("\0")[:-1]]
@@ -108,7 +127,9 @@ def test_what_it_prints_is_what_runs(install, tmp_path):
             if ordinary.get(name) != value and name not in OF_THE_SHELL
         }
         shown = {variable["name"]: variable["value"] for variable in plan["variables"]}
-        assert {name: text for name, text in shown.items() if ordinary.get(name) != text} == added
+        assert {
+            name: text for name, text in shown.items() if ordinary.get(name) != text
+        } == added
 
 
 MARK = '#!/bin/sh\ntouch "$HOME/marks/{name}"\necho {name} 2.0\n'
@@ -150,14 +171,21 @@ def everything(install):
             "commands/deploy/app/command.json": command(
                 description="Deploy the application",
                 args=[
-                    {"name": "stage", "required": True, "choices": {"program": "stages"}},
+                    {
+                        "name": "stage",
+                        "required": True,
+                        "choices": {"program": "stages"},
+                    },
                     {"name": "--code", "value": "CODE", "secret": True},
                 ],
                 confirm="Deploy it?",
                 effects="destroy",
                 requires=["tool>=2", {"program": "sh"}],
                 secrets={"TOKEN": "run:sh -c 'touch marks/secret'", "OTHER": "vault:x"},
-                envs={"API_KEY": "hunter22", "ADDRESS": "https://me:hunter22@example.org/"},
+                envs={
+                    "API_KEY": "hunter22",
+                    "ADDRESS": "https://me:hunter22@example.org/",
+                },
                 record=True,
                 exclusive="database",
             ),
@@ -215,20 +243,38 @@ def test_it_starts_bash_and_writes_the_lock(everything, tmp_path):
     (made.root / "cli.lock").unlink()
     trace = tmp_path / "trace"
     done = subprocess.run(
-        ["strace", "-f", "-qq", "-e", "trace=execve,%file", "-o", trace, made.launcher, *words],
+        [
+            "strace",
+            "-f",
+            "-qq",
+            "-e",
+            "trace=execve,%file",
+            "-o",
+            trace,
+            made.launcher,
+            *words,
+        ],
         env={"HOME": str(made.home), **run["env"]},
         cwd=made.home,
         check=True,
         capture_output=True,
     )
     assert done.stderr == b""
-    assert b"deploy app" in done.stdout.partition(b"FROM_PROVIDER")[2]  # the provider was called
+    assert (
+        b"deploy app" in done.stdout.partition(b"FROM_PROVIDER")[2]
+    )  # the provider was called
     calls = [line for line in trace.read_text().splitlines() if " = -1 " not in line]
     started = [re.search(r'execve\("([^"]*)"', line) for line in calls]
     programs = {os.path.basename(call[1]) for call in started if call}
-    assert {name for name in programs if not name.startswith(("python", "cli"))} == {"bash"}
-    writing = re.compile(r"O_WRONLY|O_RDWR|O_CREAT| (mkdir|rename|unlink|link|symlink|chmod)\w*\(")
-    written = [line for line in calls if writing.search(line) and '"/dev/null"' not in line]
+    assert {name for name in programs if not name.startswith(("python", "cli"))} == {
+        "bash"
+    }
+    writing = re.compile(
+        r"O_WRONLY|O_RDWR|O_CREAT| (mkdir|rename|unlink|link|symlink|chmod)\w*\("
+    )
+    written = [
+        line for line in calls if writing.search(line) and '"/dev/null"' not in line
+    ]
     assert written
     assert [line for line in written if "cli.lock" not in line] == []
     assert [*(made.home / "marks").iterdir()] == []
@@ -268,7 +314,10 @@ def test_a_run_that_would_fail(install, fields, arguments, status, reason):
 
 @pytest.mark.parametrize("arguments", [["--purge"], ["--purge", "prod"]], ids=" ".join)
 def test_a_given_option_strengthens_the_effects(install, arguments):
-    args = [{"name": "stage", "required": True}, {"name": "--purge", "effects": "destroy"}]
+    args = [
+        {"name": "stage", "required": True},
+        {"name": "--purge", "effects": "destroy"},
+    ]
     made = install(
         {
             "commands/a/b/command.json": command(effects="read", args=args),
@@ -343,7 +392,16 @@ def test_a_recorded_run(install):
     made = install({"commands/hi": "#!/bin/sh\n"})
     _, plan = explained(made, "hi", env={"CLI_RECORD": "1"})
     assert plan["limits"] == {"record": {"value": True, "source": "CLI_RECORD"}}
-    made.write({"core/cli.json": {"name": "x", "version": "1", "record": False, "timeout": "5s"}})
+    made.write(
+        {
+            "core/cli.json": {
+                "name": "x",
+                "version": "1",
+                "record": False,
+                "timeout": "5s",
+            }
+        }
+    )
     _, plan = explained(made, "hi", env={"CLI_RECORD": "1"})
     cli = str(made.root / "core/cli.json")
     assert plan["limits"]["timeout"] == {"value": "5s", "source": cli}
@@ -367,6 +425,8 @@ def after_run(installation):
         }
     )
     _, plan = explained(made, "hi")
-    assert plan["after_run"] == [{"plugin": "reporter", "name": "chat", "function": "json:dumps"}]
+    assert plan["after_run"] == [
+        {"plugin": "reporter", "name": "chat", "function": "json:dumps"}
+    ]
     page = made.run("--explain", "hi").stdout
     assert "After the run:\n  chat  json:dumps  ← plugin reporter\n" in page

@@ -25,7 +25,10 @@ RAN = "#!/bin/sh\necho ran\n"
 @pytest.fixture(scope="module")
 def made(shared_install):
     made = shared_install(
-        {"commands/demo/good/command.json": command(), "commands/demo/good/main.sh": RAN}
+        {
+            "commands/demo/good/command.json": command(),
+            "commands/demo/good/main.sh": RAN,
+        }
     )
     made.run("demo", "good")
     return made
@@ -70,8 +73,14 @@ CONFIGS = {
     "wrong type": (b'{"name": "N", "version": 1}', '"version": expected a string'),
     "directory": (os.mkdir, "{path}: not a regular file"),
     "fifo": (os.mkfifo, "{path}: not a regular file"),
-    "device": (lambda path: os.symlink("/dev/zero", path), "{path}: not a regular file"),
-    "dangling": (lambda path: os.symlink("nowhere", path), "configuration file not found"),
+    "device": (
+        lambda path: os.symlink("/dev/zero", path),
+        "{path}: not a regular file",
+    ),
+    "dangling": (
+        lambda path: os.symlink("nowhere", path),
+        "configuration file not found",
+    ),
     "loop": (lambda path: os.symlink(path, path), "{path}: "),
 }
 
@@ -90,7 +99,9 @@ def test_a_bad_cli_json(made, tmp_path, content, words, how):
         path.write_bytes(content)
     env = {} if path == own else {"GLOBAL_CONFIG_FILE": str(path)}
     asked = [("demo", "good")]
-    if content is not None:  # where there is none, no words are answered with the page of --help
+    if (
+        content is not None
+    ):  # where there is none, no words are answered with the page of --help
         asked.append(())
     if path != own and content is not None:  # --version answers where there is none
         asked.append(("--version",))
@@ -105,11 +116,17 @@ def test_a_bad_cli_json(made, tmp_path, content, words, how):
 
 def test_a_hostile_path_of_cli_json(made):
     refused(
-        made.run("demo", "good", env={"GLOBAL_CONFIG_FILE": f"/none/{HOSTILE}"}), 1, "\\x1b[31m"
+        made.run("demo", "good", env={"GLOBAL_CONFIG_FILE": f"/none/{HOSTILE}"}),
+        1,
+        "\\x1b[31m",
     )
-    refused(made.run("demo", "good", env={"CLI_DIR": f"/none/{HOSTILE}"}), 1, "\\x1b[31m")
     refused(
-        made.run("demo", "good", env={"CLI_DIR": "/none/\udcff"}), 1, "/none/\\xff/core/cli.json"
+        made.run("demo", "good", env={"CLI_DIR": f"/none/{HOSTILE}"}), 1, "\\x1b[31m"
+    )
+    refused(
+        made.run("demo", "good", env={"CLI_DIR": "/none/\udcff"}),
+        1,
+        "/none/\\xff/core/cli.json",
     )
 
 
@@ -155,7 +172,12 @@ def test_a_bad_definition_harms_only_its_own_command(made, content):
 
 def test_a_bom_is_no_fault(made):
     made.write({"commands/demo/bom/main.sh": RAN})
-    made.write({"commands/demo/bom/command.json": b"\xef\xbb\xbf" + json.dumps(command()).encode()})
+    made.write(
+        {
+            "commands/demo/bom/command.json": b"\xef\xbb\xbf"
+            + json.dumps(command()).encode()
+        }
+    )
     assert made.run("demo", "bom").all == (0, "ran\n", "")
 
 
@@ -174,8 +196,14 @@ def test_a_bad_category(made, content):
 # Words
 
 WORDS = {
-    "category": (("dem", "good"), "cli: unknown category dem; did you mean cli demo?\n"),
-    "command": (("demo", "god"), "cli: unknown command god in demo; did you mean cli demo good?\n"),
+    "category": (
+        ("dem", "good"),
+        "cli: unknown category dem; did you mean cli demo?\n",
+    ),
+    "command": (
+        ("demo", "god"),
+        "cli: unknown command god in demo; did you mean cli demo good?\n",
+    ),
     "nothing near": (("zzzz",), "cli: unknown category zzzz; see: cli --help\n"),
     "option": (("--none",), "--none"),
     "option of a category": (("demo", "--none"), "--none"),
@@ -252,7 +280,9 @@ def test_hostile_texts_are_shown_escaped(made):
     shutil.rmtree(made.root / "commands" / "hostile")
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="the file system refuses such names")
+@pytest.mark.skipif(
+    sys.platform == "darwin", reason="the file system refuses such names"
+)
 def test_hostile_names_of_files(made):
     names = [f"d{HOSTILE}", "\udcff", "sp ace", "-dash", "x" * 200]
     for name in names:
@@ -263,7 +293,10 @@ def test_hostile_names_of_files(made):
     try:
         runs(made)
         listing = clean(made.run("demo"))
-        assert (listing.status, listing.stderr.count("\n")) == (0, len(names) + 1)  # and `up`
+        assert (listing.status, listing.stderr.count("\n")) == (
+            0,
+            len(names) + 1,
+        )  # and `up`
         assert all("left out" in line for line in listing.stderr.splitlines())
         assert "good" in listing.stdout
         everything = clean(made.run("self", "list"))
@@ -296,7 +329,9 @@ def test_a_directory_that_is_none(install, what, make):
         result = clean(made.run(category, "good"))
         if own == what:
             assert (result.status, result.stdout) == (2, "")
-            assert result.stderr.count("\n") <= 3  # a broken registry is a line of its own
+            assert (
+                result.stderr.count("\n") <= 3
+            )  # a broken registry is a line of its own
         elif what == "config" and make is not None and result.status == 1:
             refused(result, 1, path)
         else:
@@ -372,7 +407,15 @@ def for_nobody(made, tmp_path_factory):
     packages = os.path.realpath(PROJECT / "src")
     site = sysconfig.get_path("purelib")
     for python in ("/usr/bin/python3", sys.executable):
-        check = [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", python, "-IS", "-c"]
+        check = [
+            setpriv,
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            python,
+            "-IS",
+            "-c",
+        ]
         script = f"import sys; sys.path += {[packages, site]!r}; import host.program, pluggy; "
         script += "assert sys.version_info >= (3, 11)"
         done = subprocess.run([*check, script], capture_output=True, check=False)
@@ -444,7 +487,12 @@ ODD_ENVIRONMENTS = {
     "locale unknown": {"LC_ALL": "xx_XX.no"},
     "locale C": {"LC_ALL": "C"},
     "encoding unknown": {"PYTHONIOENCODING": "none"},
-    "not UTF-8": {"X": "\udcff", "TERM": "\udcff", "HOME": "/\udcff", "XDG_CACHE_HOME": "/\udcff"},
+    "not UTF-8": {
+        "X": "\udcff",
+        "TERM": "\udcff",
+        "HOME": "/\udcff",
+        "XDG_CACHE_HOME": "/\udcff",
+    },
     "PYTHONPATH": {"PYTHONPATH": "/none", "PYTHONHOME": "/none", "PYTHONINSPECT": "1"},
 }
 
@@ -464,7 +512,13 @@ def shell(made, line, **options):
     return clean(made.run("-c", line, executable="/bin/bash", **options))
 
 
-SHOWS = ["demo", "--version", "help demo good", "self list --format json", "self plugin --help"]
+SHOWS = [
+    "demo",
+    "--version",
+    "help demo good",
+    "self list --format json",
+    "self plugin --help",
+]
 SHOWS += ["self plugin add --help"]
 
 
@@ -514,7 +568,9 @@ def test_a_deleted_current_directory(made, tmp_path):
                                 executable="/bin/dash", cwd=gone))  # fmt: skip
         assert result.status == 0, words
         assert result.stdout
-        assert result.stderr == "" or words == "demo good"  # a shell complains by itself
+        assert (
+            result.stderr == "" or words == "demo good"
+        )  # a shell complains by itself
 
 
 @pytest.mark.slow
@@ -583,7 +639,11 @@ def make_socket(path):
 
 # Who opens a FIFO waits. Of the others, some files are one, and with FULL_SWEEP=1 each is both.
 KINDS = {"FIFO": os.mkfifo, "directory": os.mkdir, "socket": make_socket}
-SOME = {("directory", "commands/a/b/.env"), ("directory", "core/cli.json"), ("socket", "cli.lock")}
+SOME = {
+    ("directory", "commands/a/b/.env"),
+    ("directory", "core/cli.json"),
+    ("socket", "cli.lock"),
+}
 NO_FILES = [
     pytest.param(name, make, id=f"{kind}-{name}")
     for name in FILES
@@ -615,7 +675,9 @@ def test_what_is_no_file_never_waits(install, name, make):
 def test_a_missing_dev_null_is_one_line_or_no_problem(install):
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         pytest.skip("needs root and unshare")
-    made = install({"commands/a/b/command.json": command(), "commands/a/b/main.sh": RAN})
+    made = install(
+        {"commands/a/b/command.json": command(), "commands/a/b/main.sh": RAN}
+    )
     # /dev/shm stays, because the installation may be there.
     bare = "mount --bind /dev/shm /mnt; mount -t tmpfs tmpfs /dev; mkdir /dev/shm; "
     bare += 'mount --bind /mnt /dev/shm; exec "$@"'

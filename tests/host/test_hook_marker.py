@@ -6,7 +6,13 @@ import pytest
 from host import hookimpl
 from host.hook_marker import GROUP, MARK
 
-OPTIONS = [{}, {"tryfirst": True}, {"trylast": True}, {"wrapper": True}, {"specname": "other"}]
+OPTIONS = [
+    {},
+    {"tryfirst": True},
+    {"trylast": True},
+    {"wrapper": True},
+    {"specname": "other"},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

@@ -26,7 +26,9 @@ from testing.installation import PROJECT, Made
 
 SCHEMAS = PROJECT / "core/schema"
 VALIDATORS = {
-    name: Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text()))
+    name: Draft202012Validator(
+        json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    )
     for name in FILES
 }
 
@@ -119,7 +121,9 @@ def object_with(kind: str, /, **values: Any) -> dict[str, Any]:
     """Return an object with its required keys and `values`."""
     described = FILES[kind] if kind in FILES else OBJECTS[kind]
     made = {name: valid_value(kind, name) for name in described.required} | values
-    if kind == "argument" and any(keys_of(kind)[name].only == "option" for name in values):
+    if kind == "argument" and any(
+        keys_of(kind)[name].only == "option" for name in values
+    ):
         return {**made, "name": "--force"}
     if kind == "argument" and "passthrough" in values:
         return {**made, "name": "files..."}
@@ -164,7 +168,9 @@ def verdicts(kind: str, value: dict[str, Any], directory: Path) -> tuple[bool, b
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "name"), CASES, ids=[": ".join(case) for case in CASES])
+@pytest.mark.parametrize(
+    ("kind", "name"), CASES, ids=[": ".join(case) for case in CASES]
+)
 def test_reader_and_schema_accept_and_refuse_the_same_values(
     kind: str, name: str, tmp_path: Path
 ) -> None:
@@ -178,7 +184,10 @@ def test_reader_and_schema_accept_and_refuse_the_same_values(
     if items:
         wrong.append([7])
     for refused in wrong:
-        assert verdicts(kind, object_with(kind, **{name: refused}), tmp_path) == (False, False)
+        assert verdicts(kind, object_with(kind, **{name: refused}), tmp_path) == (
+            False,
+            False,
+        )
 
 
 def test_each_required_key_is_required_by_reader_and_schema(tmp_path: Path) -> None:
@@ -202,7 +211,9 @@ def test_each_key_that_a_reader_looks_up_is_in_the_table(
 
     monkeypatch.setattr(Fields, "value", value)
     for kind, name in CASES:
-        file, content = file_with(kind, object_with(kind, **{name: valid_value(kind, name)}))
+        file, content = file_with(
+            kind, object_with(kind, **{name: valid_value(kind, name)})
+        )
         path = tmp_path / f"{file}.json"
         path.write_text(json.dumps(content))
         looked_up.clear()
@@ -245,17 +256,24 @@ def test_patterns_work_in_editors_too(pattern: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_made_names_its_schema(install: Callable[..., Made], tmp_path: Path) -> None:
+def test_what_is_made_names_its_schema(
+    install: Callable[..., Made], tmp_path: Path
+) -> None:
     made = install()
     assert made.run("self", "new", "plugin", "gp", cwd=tmp_path).status == 0
     assert made.run("self", "init", str(tmp_path / "root")).status == 0
-    made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [], "mine": [1]}})
+    made.write(
+        {"plugins/registry.json": {"version": "1.0.0", "plugins": [], "mine": [1]}}
+    )
     assert made.run("self", "plugin", "add", str(tmp_path / "gp"), "--yes").status == 0
     assert json.loads((made.root / "plugins/registry.json").read_text())["mine"] == [1]
     new = ("--lang", "sh", "--description", "Greet")
     assert made.run("self", "new", "command", "team", "hi", *new).status == 0
     files = [*(tmp_path / "root").rglob("*.json"), *(tmp_path / "gp").rglob("*.json")]
-    files += [*(made.root / "commands").rglob("*.json"), made.root / "plugins/registry.json"]
+    files += [
+        *(made.root / "commands").rglob("*.json"),
+        made.root / "plugins/registry.json",
+    ]
     files = [path for path in files if path.parent.name != "schema"]
     assert len(files) > 10
     for path in files:

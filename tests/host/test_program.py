@@ -92,7 +92,9 @@ def test_a_broken_plugin(install, module):
 def test_where_it_is(ask):
     root = str(ask.made.root)
     names = "name root version commands_dir plugins_dir core_dir lib_dir config_dir executable"
-    found = ask(f"[getattr(program, name) for name in '{names}'.split()] + list(program.words)")
+    found = ask(
+        f"[getattr(program, name) for name in '{names}'.split()] + list(program.words)"
+    )
     assert found == [
         *("cli", root, "1.2.3", f"{root}/commands", f"{root}/plugins", f"{root}/core"),
         *(f"{root}/core/lib", f"{root}/config", f"{root}/core/cli", "team", "ask"),
@@ -102,7 +104,10 @@ def test_where_it_is(ask):
 @pytest.mark.slow
 def test_the_name_that_it_was_called_by(ask):
     root = ask.made.root
-    assert ask("[sys.argv, program.name]") == [["cli team ask", "[sys.argv, program.name]"], "cli"]
+    assert ask("[sys.argv, program.name]") == [
+        ["cli team ask", "[sys.argv, program.name]"],
+        "cli",
+    ]
     (root / "core/acme").symlink_to("cli")
     env = {**os.environ, "TOKEN": "t", "HOME": str(root)}
     words = [root / "core/acme", "team", "ask", "[sys.argv[0], program.name]"]
@@ -114,8 +119,15 @@ def test_the_name_that_it_was_called_by(ask):
 def test_commands(ask):
     words = "[' '.join(one.words) for one in program.commands(%s)]"
     assert ask(words % "") == ["team ask", "team show"]
-    assert ask(words % "('team',), everything=True") == ["team ask", "team hidden", "team show"]
-    for wrong, said in (("none", "unknown category none"), ("team", "team show is a command")):
+    assert ask(words % "('team',), everything=True") == [
+        "team ask",
+        "team hidden",
+        "team show",
+    ]
+    for wrong, said in (
+        ("none", "unknown category none"),
+        ("team", "team show is a command"),
+    ):
         asked = f"program.commands(('{wrong}', 'show'))"
         done = ask.made.run("team", "ask", asked)
         assert (done.status, done.stdout) == (2, "")
@@ -126,16 +138,21 @@ def test_commands(ask):
 def test_categories(ask):
     ask.made.write(
         {
-            "commands/team/deep/category.json": {"name": "Deep", "entrypoint": "own.sh"},
+            "commands/team/deep/category.json": {
+                "name": "Deep",
+                "entrypoint": "own.sh",
+            },
             "commands/team/deep/own.sh": "",
         }
     )
-    categories = "[[' '.join(one.words), one.runnable] for one in program.categories(%s)]"
+    categories = (
+        "[[' '.join(one.words), one.runnable] for one in program.categories(%s)]"
+    )
     assert ask(categories % "") == [["team", False], ["team deep", True]]
     assert ask("program.find(('team', 'deep')).definition.entrypoint") == "own.sh"
-    assert ask("[program.categories(('team', 'deep')), program.commands(('team', 'deep'))]") == [
-        *([], [])
-    ]
+    assert ask(
+        "[program.categories(('team', 'deep')), program.commands(('team', 'deep'))]"
+    ) == [*([], [])]
 
 
 @pytest.mark.slow
@@ -158,7 +175,10 @@ def test_find(ask):
     assert (done.status, done.stdout) == (2, "")
     assert "unknown command shwo in team; did you mean cli team show?" in done.stderr
     done = ask.made.run("team", "ask", "program.find(())")
-    assert "the root is a category, not a command; name a command in the category" in done.stderr
+    assert (
+        "the root is a category, not a command; name a command in the category"
+        in done.stderr
+    )
 
 
 @pytest.mark.slow
@@ -172,9 +192,17 @@ def test_arguments(ask):
     done = ask.made.run("team", "ask", given % "['c']")
     assert done.status == 2
     assert ask("program.effects(program.find(['team', 'show']), ['a'])") == "change"
-    assert ask("program.effects(program.find(['team', 'show']), ['a', '--purge'])") == "destroy"
-    assert ask("program.effects(program.find(['team', 'ask']), ['a', '--purge'])") == "change"
-    masked = "program.masked_arguments(program.find(['team', 'show']), ['a', '--pin=7'])"
+    assert (
+        ask("program.effects(program.find(['team', 'show']), ['a', '--purge'])")
+        == "destroy"
+    )
+    assert (
+        ask("program.effects(program.find(['team', 'ask']), ['a', '--purge'])")
+        == "change"
+    )
+    masked = (
+        "program.masked_arguments(program.find(['team', 'show']), ['a', '--pin=7'])"
+    )
     assert ask(masked) == ["a", "--pin=********"]
 
 
@@ -205,7 +233,12 @@ def test_a_source_has_the_line_or_the_key(ask):
 
 @with_and_without
 def test_environment_of_another_caller_on_another_machine(ask):
-    facts = {"HOME": "/home/deploy", "USER": "deploy", "HOSTNAME": "web1", "PWD": "/srv"}
+    facts = {
+        "HOME": "/home/deploy",
+        "USER": "deploy",
+        "HOSTNAME": "web1",
+        "PWD": "/srv",
+    }
     found = ask(TRACE % f", caller={{'TOKEN': 'his'}}, facts={facts}", TIMEOUT="90")
     assert found["TIMEOUT"] == ["60", 2, [["30", 3]]]
     assert found["WHERE"] == ["/home/deploy/conf", 3, []]
@@ -267,7 +300,10 @@ def test_what_describes_the_run_goes_before_what_the_caller_says_of_it(ask):
     found = ask(shown)
     told = ask.made.run("self", "env", "team", "show", "--format", "json", env=ours)
     rows = {one["name"]: one for one in json.loads(told.stdout)}
-    for name, value in (("PLUGINS_DIR", f"{ask.made.root}/plugins"), ("COMMAND_NAME", "show")):
+    for name, value in (
+        ("PLUGINS_DIR", f"{ask.made.root}/plugins"),
+        ("COMMAND_NAME", "show"),
+    ):
         assert found[name] == [value, 0, [ours[name]]]
         assert [it["value"] for it in rows[name]["shadows"]] == [ours[name]]
         assert rows[name]["value"] == value
@@ -290,7 +326,9 @@ def test_what_refers_to_an_argument_is_told_as_a_run_without_words_has_it(ask):
     caller = {"ARG_WHERE": "caller", "ARG_NOWHERE": "caller"}
     assert ask.made.run("team", "to", env=caller).stdout == "to here unset\n"
     found = ask(f"program.environment(['team', 'to'], caller={caller})['TO'].value")
-    told = ask.made.run("self", "env", "team", "to", "TO", "ARG_WHERE", env=caller).stdout
+    told = ask.made.run(
+        "self", "env", "team", "to", "TO", "ARG_WHERE", env=caller
+    ).stdout
     page = ask.made.run("help", "team", "to", env=caller).stdout
     assert found == "to here"
     assert told.splitlines() == [
@@ -304,7 +342,9 @@ def test_what_refers_to_an_argument_is_told_as_a_run_without_words_has_it(ask):
 @with_and_without
 def test_inside_a_run_what_describes_that_run_is_not_the_callers(ask):
     inside = "program.run(['self', 'env', 'team', 'show', '--format', 'json'], capture_output=True)"
-    rows = {one["name"]: one for one in ask(f"__import__('json').loads({inside}.stdout)")}
+    rows = {
+        one["name"]: one for one in ask(f"__import__('json').loads({inside}.stdout)")
+    }
     assert rows["COMMAND_NAME"]["value"] == "show"
     assert [rows[name]["shadows"] for name in ("CLI_DIR", "COMMAND_NAME")] == [[], []]
 
@@ -312,7 +352,9 @@ def test_inside_a_run_what_describes_that_run_is_not_the_callers(ask):
 @pytest.mark.slow
 def test_self_env_has_the_required_variables_too(ask):
     found = ask("list(program.environment(['team', 'show']))")
-    told = ask.made.run("self", "env", "team", "show", "--format", "json", env={"TOKEN": "t"})
+    told = ask.made.run(
+        "self", "env", "team", "show", "--format", "json", env={"TOKEN": "t"}
+    )
     assert sorted(found) == sorted(one["name"] for one in json.loads(told.stdout))
     assert "TOKEN" in found
 
@@ -320,7 +362,9 @@ def test_self_env_has_the_required_variables_too(ask):
 @pytest.mark.slow
 @with_and_without
 def test_run(ask):
-    run = "program.run(['team', 'show'], ['a'], capture_output=True, text=True%s).stdout"
+    run = (
+        "program.run(['team', 'show'], ['a'], capture_output=True, text=True%s).stdout"
+    )
     assert ask(run % "") == "60|t|a\n"
     assert ask(run % "", TIMEOUT="90") == "90|t|a\n"
     assert ask(run % ", environ={**os.environ, 'TOKEN': 'u'}") == "60|u|a\n"
@@ -355,7 +399,9 @@ def test_choose(ask):
     folder = ask.made.root / "commands" / "team"
     (folder / "category.json").write_text('{"name": "Team", "default": "show"}')
     chosen = "[(one.words, args) for one, args in [program.choose(%s)]]"
-    assert ask(chosen % "['team', 'show', 'a', '-x']") == [[["team", "show"], ["a", "-x"]]]
+    assert ask(chosen % "['team', 'show', 'a', '-x']") == [
+        [["team", "show"], ["a", "-x"]]
+    ]
     assert ask(chosen % "['team']") == [[["team", "show"], []]]
     assert ask.made.run("team", "ask", "program.choose(['team', 'nope'])").status == 2
 
@@ -400,7 +446,10 @@ def test_at_a_directory(install, monkeypatch):
     assert (program.name, program.root, program.words) == ("acme", str(made.root), ())
     assert [one.words for one in program.commands()] == [("team", "show")]
     assert program.environment(("team", "show"))["A"].value == "b"
-    assert program.run(("team", "show"), capture_output=True, text=True).stdout == "b|show\n"
+    assert (
+        program.run(("team", "show"), capture_output=True, text=True).stdout
+        == "b|show\n"
+    )
     with pytest.raises(InstallationError):
         Program.at(made.home)
 

@@ -70,6 +70,8 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize(("environ", "no_input", "allowed"), ALLOWED.values(), ids=ALLOWED)
+@pytest.mark.parametrize(
+    ("environ", "no_input", "allowed"), ALLOWED.values(), ids=ALLOWED
+)
 def test_allows_questions(environ, no_input, allowed):
     assert allows_questions(environ, no_input=no_input) == allowed

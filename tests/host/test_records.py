@@ -42,7 +42,9 @@ def test_the_constructor_of_a_command_agrees_with_its_values():
     parameters = inspect.signature(Command).parameters
     assert tuple(parameters) == Command._fields
     given = {name: one.default for name, one in parameters.items()}
-    defaults = {name: one for name, one in given.items() if one is not inspect.Parameter.empty}
+    defaults = {
+        name: one for name, one in given.items() if one is not inspect.Parameter.empty
+    }
     own = vars(Command)
     assert defaults == {name: own[name] for name in Command._fields if name in own}
 

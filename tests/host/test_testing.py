@@ -22,8 +22,14 @@ _HELLO = {
 def test_a_run_and_its_result(install: Callable[..., InstalledProgram]) -> None:
     acme = install(_HELLO, "acme")
     done = acme.run("greet", "hello", "Ada", input=b"more\n")
-    assert (done.status, done.stdout, done.stderr) == done.all == (3, "Hello, Ada!\nmore\n", "")
-    assert acme.run("greet", "hello", env={"GREETING": "Ahoy"}).stdout == "Ahoy, world!\n"
+    assert (
+        (done.status, done.stdout, done.stderr)
+        == done.all
+        == (3, "Hello, Ada!\nmore\n", "")
+    )
+    assert (
+        acme.run("greet", "hello", env={"GREETING": "Ahoy"}).stdout == "Ahoy, world!\n"
+    )
     assert acme.run("--version").stdout == "Test CLI 1.2.3\n"
 
 
@@ -32,14 +38,18 @@ def test_a_run_sees_no_other_variables(
 ) -> None:
     os.environ["GREETING_OF_THE_CALLER"] = "1"
     try:
-        done = install({"commands/show": "#!/bin/sh\nenv"}).run("show", env={"MINE": "1"})
+        done = install({"commands/show": "#!/bin/sh\nenv"}).run(
+            "show", env={"MINE": "1"}
+        )
     finally:
         del os.environ["GREETING_OF_THE_CALLER"]
     assert "MINE=1\n" in done.stdout
     assert "GREETING_OF_THE_CALLER" not in done.stdout
 
 
-def test_the_program_of_an_installation(install: Callable[..., InstalledProgram]) -> None:
+def test_the_program_of_an_installation(
+    install: Callable[..., InstalledProgram],
+) -> None:
     program = install(_HELLO).program
     assert program.find(("greet", "hello")).definition.envs == {"GREETING": "Hello"}
     assert [listed.words for listed in program.commands()] == [("greet", "hello")]

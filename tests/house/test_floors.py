@@ -81,8 +81,12 @@ def test_no_cycle_of_types() -> None:
 
 def test_no_text_names_a_module_of_a_floor_above() -> None:
     """What is imported by its name (finders, commands) is an import, too."""
-    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    floors = next(one["layers"] for one in contracts["contracts"] if "built-in" in one["name"])
+    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"][
+        "importlinter"
+    ]
+    floors = next(
+        one["layers"] for one in contracts["contracts"] if "built-in" in one["name"]
+    )
     heights = {
         package.strip(): -depth
         for depth, floor in enumerate(floors)
@@ -95,6 +99,7 @@ def test_no_text_names_a_module_of_a_floor_above() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         for above in heights
         if f"{node.value}.".startswith(f"{above}.")
-        and heights[above] > heights.get(".".join(_name(path).split(".")[:2]), heights[above])
+        and heights[above]
+        > heights.get(".".join(_name(path).split(".")[:2]), heights[above])
     ]
     assert upward == []

@@ -13,7 +13,9 @@ def test_every_hook_is_documented_with_an_example_and_tested() -> None:
     specs = hookspecs.HOOKS
     assert len(specs) == 8
     tests = "".join(
-        path.read_text() for path in (PROJECT / "tests").rglob("*.py") if path != Path(__file__)
+        path.read_text()
+        for path in (PROJECT / "tests").rglob("*.py")
+        if path != Path(__file__)
     )
     for name in specs:
         text = inspect.getdoc(getattr(hookspecs, name)) or ""

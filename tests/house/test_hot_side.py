@@ -12,8 +12,25 @@ from testing.installation import PROJECT, Made, command
 
 # What a run must not pay for: see the hot side in CONTRIBUTING.md.
 _BANNED = {
-    *("click", "dataclasses", "dotenv", "functools", "importlib.metadata", "importlib_metadata"),
-    *("inspect", "json", "logging", "pathlib", "pluggy", "re", "requests", "shutil", "signal"),
+    *(
+        "click",
+        "dataclasses",
+        "dotenv",
+        "functools",
+        "importlib.metadata",
+        "importlib_metadata",
+    ),
+    *(
+        "inspect",
+        "json",
+        "logging",
+        "pathlib",
+        "pluggy",
+        "re",
+        "requests",
+        "shutil",
+        "signal",
+    ),
     *("site", "subprocess", "tempfile", "typing", "wcwidth"),
 }
 
@@ -43,9 +60,13 @@ WHOLE = {
 }
 
 
-def _started(made: Made, program: str, words: list[str]) -> subprocess.CompletedProcess[str]:
+def _started(
+    made: Made, program: str, words: list[str]
+) -> subprocess.CompletedProcess[str]:
     """Run a program that starts as the launcher does, with `words`."""
-    text = program.format(source=str(PROJECT / "src"), argv=[str(made.launcher), *words])
+    text = program.format(
+        source=str(PROJECT / "src"), argv=[str(made.launcher), *words]
+    )
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", text],
         env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
@@ -87,12 +108,26 @@ main()
         (["--version"], {"json"}),
         (["a"], set()),
         (["--complete", "zsh", "a", ""], set()),
-        (["self", "list", "--format", "json"], {"json", "re", "functools", "typing", "site"}),
-        (["self", "plugin", "list"], {"json", "re", "functools", "typing", "signal", "site"}),
+        (
+            ["self", "list", "--format", "json"],
+            {"json", "re", "functools", "typing", "site"},
+        ),
+        (
+            ["self", "plugin", "list"],
+            {"json", "re", "functools", "typing", "signal", "site"},
+        ),
         (["self", "which", "a", "b"], {"re", "functools", "typing", "site"}),
         (["--complete", "zsh", "self", "plugin", "remove", ""], set()),
     ],
-    ids=["version", "listing", "completion", "everything", "plugins", "a word", "its completion"],
+    ids=[
+        "version",
+        "listing",
+        "completion",
+        "everything",
+        "plugins",
+        "a word",
+        "its completion",
+    ],
 )
 def test_what_an_answer_loads(
     install: Callable[..., Made], words: list[str], may: set[str]
@@ -107,7 +142,9 @@ def test_what_an_answer_loads(
 def test_a_recorded_run_imports_little_more(install: Callable[..., Made]) -> None:
     made = install(
         {
-            "commands/a/b/command.json": command(record=True, envs={"API_TOKEN": "hunter22"}),
+            "commands/a/b/command.json": command(
+                record=True, envs={"API_TOKEN": "hunter22"}
+            ),
             "commands/a/b/main.sh": "#!/bin/bash\n",
         }
     )

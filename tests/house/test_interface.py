@@ -18,11 +18,15 @@ def _imports(files: Iterable[Path]) -> Iterator[tuple[str, str]]:
     """Yield each module of `host` that is imported from, with the name; not the public ones."""
     for path in files:
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("host."):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+                "host."
+            ):
                 yield from ((str(node.module), one.name) for one in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module == "host":
                 yield from (
-                    ("host", one.name) for one in node.names if one.name not in host.__all__
+                    ("host", one.name)
+                    for one in node.names
+                    if one.name not in host.__all__
                 )
 
 
@@ -56,12 +60,16 @@ def test_the_public_names_are_those_of_the_package() -> None:
 
 def test_the_host_names_no_module_of_the_built_in_plugins() -> None:
     files = {*(PROJECT / "src/host").rglob("*.py")}
-    files -= {*(PROJECT / "src/host/testing").rglob("*.py")}  # makes installations, for tests only
+    files -= {
+        *(PROJECT / "src/host/testing").rglob("*.py")
+    }  # makes installations, for tests only
     assert [file for file in files if "builtin_plugins" in file.read_text()] == []
 
 
 def test_what_scripts_beside_the_program_import_is_there() -> None:
-    used = re.compile(r"from ((?:host|builtin_plugins)[\w.]*) import (\w+)")  # in strings, too
+    used = re.compile(
+        r"from ((?:host|builtin_plugins)[\w.]*) import (\w+)"
+    )  # in strings, too
     found = 0
     for folder in ("bench", "release", "docs/site"):
         for file in filter(Path.is_file, (PROJECT / folder).rglob("*")):

@@ -11,14 +11,23 @@ from testing.installation import PROJECT
 def test_no_module_is_called_after_nothing() -> None:
     vague = re.compile(r"(util|helper|common|manager|handler|data|context)s?\b")
     names = [path.stem for path in (PROJECT / "src").rglob("*.py")]
-    assert [name for name in names if any(vague.fullmatch(part) for part in name.split("_"))] == []
+    assert [
+        name for name in names if any(vague.fullmatch(part) for part in name.split("_"))
+    ] == []
 
 
 def test_tests_stand_in_the_folders_of_src() -> None:
-    there = {path.parent.relative_to(PROJECT / "src") for path in (PROJECT / "src").rglob("*.py")}
+    there = {
+        path.parent.relative_to(PROJECT / "src")
+        for path in (PROJECT / "src").rglob("*.py")
+    }
     tests = PROJECT / "tests"
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
-    mirrored = {one for one in folders if one.parts and one.parts[0] in ("host", "builtin_plugins")}
+    mirrored = {
+        one
+        for one in folders
+        if one.parts and one.parts[0] in ("host", "builtin_plugins")
+    }
     assert mirrored - there == set()
 
 
@@ -29,5 +38,9 @@ def test_nothing_happens_at_import() -> None:
     )  # fmt: skip
     for path in (PROJECT / "src").rglob("*.py"):
         for statement in ast.parse(path.read_text()).body:
-            is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-            assert is_text or isinstance(statement, allowed), f"{path}:{statement.lineno}"
+            is_text = isinstance(statement, ast.Expr) and isinstance(
+                statement.value, ast.Constant
+            )
+            assert is_text or isinstance(statement, allowed), (
+                f"{path}:{statement.lineno}"
+            )

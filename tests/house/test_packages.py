@@ -24,6 +24,10 @@ def test_only_public_names_of_the_host() -> None:
                 packages = [alias.name.split(".")[0] for alias in node.names]
                 assert "host" not in packages, place
             elif isinstance(node, ast.ImportFrom):
-                assert not (node.module or "").startswith(("host.", "builtin_plugins")), place
+                assert not (node.module or "").startswith(
+                    ("host.", "builtin_plugins")
+                ), place
                 if node.module == "host":
-                    assert {alias.name for alias in node.names} <= set(host.__all__), place
+                    assert {alias.name for alias in node.names} <= set(host.__all__), (
+                        place
+                    )

@@ -15,7 +15,9 @@ import yaml
 from testing.installation import PROJECT
 from testing.team import Team, script
 
-STEPS: list[dict[str, Any]] = yaml.safe_load((PROJECT / "action.yml").read_text())["runs"]["steps"]
+STEPS: list[dict[str, Any]] = yaml.safe_load((PROJECT / "action.yml").read_text())[
+    "runs"
+]["steps"]
 
 
 def run_steps(inputs: dict[str, str], environ: dict[str, str], files: Path) -> None:
@@ -31,7 +33,10 @@ def run_steps(inputs: dict[str, str], environ: dict[str, str], files: Path) -> N
             own[name] = values[value]
         output = files / "output"
         output.write_text("")
-        files_of_github = {"GITHUB_OUTPUT": str(output), "GITHUB_PATH": str(files / "path")}
+        files_of_github = {
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_PATH": str(files / "path"),
+        }
         subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             env=environ | own | files_of_github,

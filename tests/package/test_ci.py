@@ -52,14 +52,21 @@ def test_if_the_tests_fail_it_takes_away_what_it_installed_and_ends_after_lint(
     tmp_path: Path, new_venv: Callable[[Path], Path], offline: dict[str, str]
 ) -> None:
     clone(tmp_path / "clone")
-    venv = new_venv(tmp_path / "clone/.venv")  # which install.sh takes as it is: it has pip
+    venv = new_venv(
+        tmp_path / "clone/.venv"
+    )  # which install.sh takes as it is: it has pip
     offline = offline | add_build_tools(venv, Path(offline["PIP_FIND_LINKS"]))
     suite = tmp_path / "clone/tests/run"
     suite.write_text(f"readlink {LINK}; {LINK} demo hello Ada; exit 7")
     (tmp_path / "clone/.ci/lint").write_text("echo linted")
     run = f"{PRIVATE} ln -s /removed/core/cli {LINK}; cd {tmp_path}/clone; bash .ci/run || echo $?;"
     run += "find /usr/local -mindepth 1 ! -type d"
-    environ = {**offline, "HOME": str(tmp_path), "PYTHON": sys.executable, "PYTHONPATH": ""}
+    environ = {
+        **offline,
+        "HOME": str(tmp_path),
+        "PYTHON": sys.executable,
+        "PYTHONPATH": "",
+    }
     done = in_mounts(run, **environ)
     assert done.returncode == 0, done.stderr
     assert "\nHello, " in done.stdout.partition("== tests")[0]

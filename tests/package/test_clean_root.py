@@ -51,7 +51,9 @@ def archive() -> Iterator[Path]:
     with TemporaryDirectory(dir=DISK) as folder:
         archive = Path(folder) / "root.tar"
         variant = ["--variant=minbase", "--include=python3,ca-certificates"]
-        subprocess.run(["mmdebstrap", "--quiet", *variant, RELEASE, archive], check=True)
+        subprocess.run(
+            ["mmdebstrap", "--quiet", *variant, RELEASE, archive], check=True
+        )
         yield archive
 
 
@@ -116,7 +118,9 @@ def test_the_single_file(root: Path, environment_of_all: Path) -> None:
 def test_the_debian_package(root: Path, environment_of_all: Path) -> None:
     needs("dh")
     released("deb", root / "tmp", environment_of_all)
-    in_root(root, "apt-get update && apt-get install -y --no-install-recommends /tmp/*.deb")
+    in_root(
+        root, "apt-get update && apt-get install -y --no-install-recommends /tmp/*.deb"
+    )
     assert as_ada(root, "cli-host") == PRINTED
     in_root(root, "dpkg -r cli-host")
     assert not (root / "usr/lib/cli-host").exists()
@@ -131,7 +135,9 @@ def buildah(area: Path, archive: Path) -> Iterator[list[str]]:
     buildah += ["--storage-driver", "vfs"]
 
     def call(*words: object) -> str:
-        done = subprocess.run([*buildah, *words], check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            [*buildah, *words], check=True, capture_output=True, text=True
+        )
         return done.stdout.strip()
 
     base = call("from", "scratch")
@@ -151,7 +157,14 @@ def test_the_image(buildah: list[str], tmp_path: Path) -> None:
     subprocess.run(["tar", "-x", "-C", sources], input=tracked.stdout, check=True)
 
     recipe = PROJECT / "release/Containerfile"
-    build = [*buildah, "bud", "--isolation", "chroot", "--pull-never", *pip_settings(tmp_path)]
+    build = [
+        *buildah,
+        "bud",
+        "--isolation",
+        "chroot",
+        "--pull-never",
+        *pip_settings(tmp_path),
+    ]
     subprocess.run([*build, "--file", recipe, "--tag", "tried", sources], check=True)
 
     made = subprocess.run(
@@ -160,7 +173,16 @@ def test_the_image(buildah: list[str], tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    run = [*buildah, "run", "--isolation", "chroot", made.stdout.strip(), "--", "bash", "-es"]
+    run = [
+        *buildah,
+        "run",
+        "--isolation",
+        "chroot",
+        made.stdout.strip(),
+        "--",
+        "bash",
+        "-es",
+    ]
     done = subprocess.run(
         run,
         input=f"program=cli-host\n{STEPS}git --version\nid -u",

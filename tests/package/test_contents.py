@@ -51,7 +51,10 @@ class Built:
 
     @property
     def digests(self) -> list[str]:
-        return [hashlib.sha256(one.read_bytes()).hexdigest() for one in (self.sdist, self.wheel)]
+        return [
+            hashlib.sha256(one.read_bytes()).hexdigest()
+            for one in (self.sdist, self.wheel)
+        ]
 
 
 def tracked_files() -> list[str]:
@@ -68,7 +71,9 @@ def tracked_files() -> list[str]:
 
 def build(source: Path, target: Path) -> tuple[Path, Path]:
     """Build the sdist from `source`, and the wheel from the sdist, as an index gets them."""
-    environ = {key: value for key, value in os.environ.items() if key != "SOURCE_DATE_EPOCH"}
+    environ = {
+        key: value for key, value in os.environ.items() if key != "SOURCE_DATE_EPOCH"
+    }
     subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", "--outdir", target, source],
         env=environ,
@@ -121,14 +126,18 @@ def test_the_sdist_holds_what_is_tracked_and_nothing_else(built: Built) -> None:
         for name in built.tracked
         if name.startswith((".ci/", ".github/", ".devcontainer/", "packages/"))
     }
-    left_out |= {name for name in built.tracked if name.startswith(".") and "/" not in name}
+    left_out |= {
+        name for name in built.tracked if name.startswith(".") and "/" not in name
+    }
     left_out -= {".gitignore"}
     left_out |= {"CODE_OF_CONDUCT.md", "SECURITY.md"} & built.tracked
     assert names == (built.tracked - left_out) | {"PKG-INFO"}
 
 
 def test_the_wheel_holds_the_packages_and_what_init_needs(built: Built) -> None:
-    packages = {name.removeprefix("src/") for name in built.tracked if name.startswith("src/")}
+    packages = {
+        name.removeprefix("src/") for name in built.tracked if name.startswith("src/")
+    }
     skeleton = {
         target + name.removeprefix(source)
         for source, target in _SKELETON.items()
@@ -162,13 +171,18 @@ def test_the_wheel_holds_the_packages_and_what_init_needs(built: Built) -> None:
 
 def test_packages_that_say_they_are_typed_are() -> None:
     for file in PROJECT.glob("packages/*/pyproject.toml"):
-        typed = "Typing :: Typed" in tomllib.loads(file.read_text())["project"]["classifiers"]
+        typed = (
+            "Typing :: Typed"
+            in tomllib.loads(file.read_text())["project"]["classifiers"]
+        )
         assert len([*file.parent.glob("src/*/py.typed")]) == typed, file
 
 
 def test_the_same_sources_give_the_same_bytes(built: Built, tmp_path: Path) -> None:
     checkout(tmp_path / "elsewhere" / "checkout", 1_234_567_890, 0o077)
-    again = Built(*build(tmp_path / "elsewhere" / "checkout", tmp_path / "dist"), frozenset())
+    again = Built(
+        *build(tmp_path / "elsewhere" / "checkout", tmp_path / "dist"), frozenset()
+    )
     assert again.digests == built.digests
 
 
@@ -176,7 +190,9 @@ def test_who_may_do_what_with_the_files(built: Built) -> None:
     assert {(one.uid, one.gid, one.mtime) for one in members_of(built.sdist)} == {
         (0, 0, 1580601600)
     }
-    modes = {one.name.removeprefix(f"{_NAME}/"): one.mode for one in members_of(built.sdist)}
+    modes = {
+        one.name.removeprefix(f"{_NAME}/"): one.mode for one in members_of(built.sdist)
+    }
     assert modes["install.sh"] == 0o755
     assert modes["README.md"] == 0o644
 
@@ -211,13 +227,17 @@ def test_links_of_the_readme_lead_somewhere_from_an_index(built: Built) -> None:
             f"https://raw.githubusercontent.com/cli-host/cli-host/v{version}/",
         ):
             if link.startswith(place):
-                assert (PROJECT / link.removeprefix(place).partition("#")[0]).exists(), link
+                assert (
+                    PROJECT / link.removeprefix(place).partition("#")[0]
+                ).exists(), link
     assert all(one.startswith("https://raw.") for one in pictures)
 
 
 def test_the_bill_of_materials_names_what_is_needed(built: Built) -> None:
     with zipfile.ZipFile(built.wheel) as archive:
         bill = json.loads(archive.read(f"{_NAME}.dist-info/sboms/cli-host.cdx.json"))
-    needed = {re.split(r"[<>=!~;\[ ]", one)[0] for one in _METADATA["project"]["dependencies"]}
+    needed = {
+        re.split(r"[<>=!~;\[ ]", one)[0] for one in _METADATA["project"]["dependencies"]
+    }
     assert {one["name"] for one in bill["components"]} == needed
     assert bill["metadata"]["component"]["version"] == _METADATA["project"]["version"]

@@ -16,7 +16,9 @@ from testing.sweep import FULL
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not FULL, reason="makes a package, which takes long; set FULL_SWEEP=1"),
+    pytest.mark.skipif(
+        not FULL, reason="makes a package, which takes long; set FULL_SWEEP=1"
+    ),
     pytest.mark.skipif(shutil.which("dh") is None, reason="needs debhelper"),
 ]
 
@@ -53,8 +55,12 @@ $acme self update || echo $?
 """
 
 
-@pytest.mark.skipif(not os.path.exists("/usr/bin/python3"), reason="needs Debian's Python")
-def test_a_user_without_rights_makes_an_installation(package: Path, tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    not os.path.exists("/usr/bin/python3"), reason="needs Debian's Python"
+)
+def test_a_user_without_rights_makes_an_installation(
+    package: Path, tmp_path: Path
+) -> None:
     needs("setpriv")
     root, steps = tmp_path / "root", tmp_path / "steps"
     subprocess.run(["dpkg-deb", "-x", package, root], check=True)

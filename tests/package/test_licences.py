@@ -11,7 +11,9 @@ from testing.installation import PROJECT
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status"), [([], 0), (["--allow-only", "MIT"], 1)], ids=["all", "can fail"]
+    ("arguments", "status"),
+    [([], 0), (["--allow-only", "MIT"], 1)],
+    ids=["all", "can fail"],
 )
 def test_licences(arguments: list[str], status: int) -> None:
     done = subprocess.run(

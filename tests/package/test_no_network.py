@@ -37,7 +37,9 @@ def traced(words: list[str], cwd: Path) -> tuple[str, list[str]]:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout, [line for line in trace.read_text().splitlines() if "AF_INET" in line]
+    return done.stdout, [
+        line for line in trace.read_text().splitlines() if "AF_INET" in line
+    ]
 
 
 def test_importing_everything(tmp_path: Path) -> None:

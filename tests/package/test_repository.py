@@ -30,12 +30,17 @@ def steps_of(workflow: Path) -> list[dict[str, Any]]:
 def test_what_a_workflow_runs_is_here(workflow: Path) -> None:
     said = [step["run"].split() for step in steps_of(workflow) if "run" in step]
     ours = [
-        word for words in said for word in words if re.match(r"(\.ci|docs|release|tests)/", word)
+        word
+        for words in said
+        for word in words
+        if re.match(r"(\.ci|docs|release|tests)/", word)
     ]
     assert ours or not said
     for word in ours:
         is_executable = (PROJECT / word).stat().st_mode & 0o100
-        is_argument = word in (".ci/run", "docs/build") or word.endswith(".py")  # of bash
+        is_argument = word in (".ci/run", "docs/build") or word.endswith(
+            ".py"
+        )  # of bash
         assert is_executable or is_argument, word
 
 
@@ -63,20 +68,31 @@ def test_an_action_is_pinned_by_commit(workflow: Path) -> None:
 
 def test_the_whole_sweeps_run_each_night() -> None:
     steps = steps_of(PROJECT / ".github/workflows/nightly.yml")
-    runs = [step["run"] for step in steps if step.get("env", {}).get("FULL_SWEEP") == "1"]
+    runs = [
+        step["run"] for step in steps if step.get("env", {}).get("FULL_SWEEP") == "1"
+    ]
     assert runs[:2] == ["bash tests/run", "bash packages/run-tests"]
     assert "tests/package/test_clean_root.py" in runs[2]
 
 
 def test_each_package_is_published_and_after_the_program() -> None:
     steps = steps_of(PROJECT / ".github/workflows/release.yml")
-    folders = [step["with"]["packages-dir"] for step in steps if "publish" in step.get("uses", "")]
-    packages = [f"dist/{file.parent.name}/" for file in PROJECT.glob("packages/*/pyproject.toml")]
+    folders = [
+        step["with"]["packages-dir"]
+        for step in steps
+        if "publish" in step.get("uses", "")
+    ]
+    packages = [
+        f"dist/{file.parent.name}/"
+        for file in PROJECT.glob("packages/*/pyproject.toml")
+    ]
     assert folders[0] == "dist/cli-host/"
     assert set(packages) <= set(folders[1:])
 
 
-@pytest.mark.parametrize("page", ["SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md"])
+@pytest.mark.parametrize(
+    "page", ["SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md"]
+)
 def test_what_a_page_names_is_here(page: str) -> None:
     text = (PROJECT / page).read_text()
     named = re.findall(r"`((?:tests|docs|release|bench)/[\w./-]+)`", text)
@@ -92,7 +108,10 @@ def test_what_a_page_names_is_here(page: str) -> None:
 )
 def test_a_tag_of_another_version_is_refused(version: str, said: str) -> None:
     done = subprocess.run(
-        [PROJECT / "release" / "version", version], capture_output=True, text=True, check=False
+        [PROJECT / "release" / "version", version],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1
     assert said in done.stderr

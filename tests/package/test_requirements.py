@@ -21,7 +21,9 @@ def asked(group: str) -> list[Requirement]:
     """Return the requirements of a dependency group, with those of the groups it includes."""
     found: list[Requirement] = []
     for one in _PROJECT["dependency-groups"][group]:
-        found += asked(one["include-group"]) if isinstance(one, dict) else [Requirement(one)]
+        found += (
+            asked(one["include-group"]) if isinstance(one, dict) else [Requirement(one)]
+        )
     return found
 
 
@@ -30,7 +32,10 @@ def asked_by_packages() -> list[Requirement]:
     found = asked("packages")
     for file in PROJECT.glob("packages/*/pyproject.toml"):
         read = tomllib.loads(file.read_text())
-        for one in [*read["project"]["dependencies"], *read["dependency-groups"]["test"]]:
+        for one in [
+            *read["project"]["dependencies"],
+            *read["dependency-groups"]["test"],
+        ]:
             found.append(Requirement(one))
     return [one for one in found if one.name != "cli-host"]
 
@@ -38,7 +43,8 @@ def asked_by_packages() -> list[Requirement]:
 @pytest.mark.parametrize("file", _FILES, ids=lambda file: file.stem)
 def test_pins_satisfy_what_is_asked(file: Any) -> None:
     pins = {
-        canonicalize_name(name): version for name, version, _ in _PINS.findall(file.read_text())
+        canonicalize_name(name): version
+        for name, version, _ in _PINS.findall(file.read_text())
     }
     project = [Requirement(one) for one in _PROJECT["project"]["dependencies"]]
     wanted: list[Requirement] = []
@@ -48,8 +54,12 @@ def test_pins_satisfy_what_is_asked(file: Any) -> None:
         wanted = asked(file.stem)
     for one in [*project, *wanted]:
         pin = pins.get(canonicalize_name(one.name), "none")
-        assert pin != "none", f"{one.name} is not pinned; run release/requirements/compile"
-        assert one.specifier.contains(pin), f"{one} is {pin}; run release/requirements/compile"
+        assert pin != "none", (
+            f"{one.name} is not pinned; run release/requirements/compile"
+        )
+        assert one.specifier.contains(pin), (
+            f"{one} is {pin}; run release/requirements/compile"
+        )
 
 
 @pytest.mark.parametrize("file", _FILES, ids=lambda file: file.stem)

@@ -16,7 +16,9 @@ _PAGE = PROJECT / "release/share/man/man1/cli.1"
 
 
 def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("share", PROJECT / "release" / "share.py")
+    spec = importlib.util.spec_from_file_location(
+        "share", PROJECT / "release" / "share.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

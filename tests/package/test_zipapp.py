@@ -28,7 +28,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def single_file(environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def single_file(
+    environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     [wheel] = (environment_of_all / "own").glob("*.whl")
     file = tmp_path_factory.mktemp("file") / "acme.pyz"
     command = [PROJECT / "release/zipapp", file, wheel]
@@ -67,7 +69,9 @@ def test_it_runs_makes_an_installation_and_adds_a_plugin(
     assert added.returncode == 0, added.stderr
     launcher = tmp_path / ".local/bin/acme"
     assert run(launcher, "greet", "Bo").stdout == "hi Bo\n"
-    assert "greet" in run(launcher, "--complete", "bash", "1", "acme", "").stdout.split()
+    assert (
+        "greet" in run(launcher, "--complete", "bash", "1", "acme", "").stdout.split()
+    )
 
     refused = run(launcher, "self", "update")
     core = tmp_path / ".local/share/acme/core/acme"
@@ -115,7 +119,8 @@ def test_two_first_starts_at_once_leave_one_whole_environment(
     environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     command = [sys.executable, single_file, "--version"]
     starts = [
-        subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) for _ in range(3)
+        subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
     ]
     outputs = [start.communicate()[0] for start in starts]
     assert [output.split()[0] for output in outputs] == ["cli-host"] * 3

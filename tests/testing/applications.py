@@ -34,7 +34,11 @@ def tar(*members: Member, packing: str = "gz") -> bytes:
     with tarfile.open(fileobj=made, mode=f"w:{packing}") as archive:  # type: ignore[call-overload]
         for member in members:
             info = tarfile.TarInfo(member.name)
-            info.mode, info.type, info.linkname = member.mode, member.kind, member.target
+            info.mode, info.type, info.linkname = (
+                member.mode,
+                member.kind,
+                member.target,
+            )
             info.size = len(member.content)
             archive.addfile(info, io.BytesIO(member.content))
     return made.getvalue()
@@ -43,12 +47,18 @@ def tar(*members: Member, packing: str = "gz") -> bytes:
 def zipped(*members: Member, packing: int = zipfile.ZIP_DEFLATED) -> bytes:
     """Return a .zip with these members, made as on Unix."""
     made = io.BytesIO()
-    formats = {tarfile.DIRTYPE: 0o040000, tarfile.SYMTYPE: 0o120000, tarfile.REGTYPE: 0o100000}
+    formats = {
+        tarfile.DIRTYPE: 0o040000,
+        tarfile.SYMTYPE: 0o120000,
+        tarfile.REGTYPE: 0o100000,
+    }
     with zipfile.ZipFile(made, "w", packing) as archive:
         for member in members:
             info = zipfile.ZipInfo(member.name)
             info.create_system = 3
-            info.external_attr = (formats.get(member.kind, 0o010000) | member.mode) << 16
+            info.external_attr = (
+                formats.get(member.kind, 0o010000) | member.mode
+            ) << 16
             info.compress_type = packing
             archive.writestr(info, member.target.encode() or member.content)
     return made.getvalue()

@@ -28,7 +28,12 @@ def changes(directory: Path, name: str, stop: Event) -> Iterator[int]:
     library = ctypes.CDLL(None, use_errno=True)
     watch = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        if library.inotify_add_watch(watch, os.fsencode(directory), WRITTEN | MOVED_HERE) < 0:
+        if (
+            library.inotify_add_watch(
+                watch, os.fsencode(directory), WRITTEN | MOVED_HERE
+            )
+            < 0
+        ):
             raise OSError(ctypes.get_errno(), f"cannot watch {directory}")
         last = False
         while not last:

@@ -17,7 +17,9 @@ import pytest
 from testing.installation import PROJECT
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]
+) -> Path:
     """Return the directory `name` of this run of the tests, which one worker made for all.
 
     `make` gets its path; nobody may change what it made.
@@ -41,7 +43,9 @@ def build_wheel(source: Path, target: Path) -> Path:
     """
     program = "import sys, hatchling.build as backend; print(backend.build_wheel(sys.argv[1]))"
     command = [sys.executable, "-c", program, target]
-    done = subprocess.run(command, cwd=source, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=source, check=True, capture_output=True, text=True
+    )
     return target / done.stdout.split()[-1]
 
 
@@ -51,16 +55,37 @@ def make_environment(root: Path) -> None:
     The pip is that of the tests, which takes half the time of those that come with Python.
     """
     own = build_wheel(PROJECT, root / "own")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root / "venv"], check=True)
-    command = [sys.executable, "-m", "pip", "--python", root / "venv/bin/python", "install"]
-    subprocess.run([*command, "-q", own, f"pip=={version('pip')}"], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", root / "venv"], check=True
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        root / "venv/bin/python",
+        "install",
+    ]
+    subprocess.run(
+        [*command, "-q", own, f"pip=={version('pip')}"], check=True, capture_output=True
+    )
 
 
 def fetch_packages(own: Path, folder: Path) -> None:
     """Bring into a folder a wheel of this program, and what to install, build and test it takes."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
     names = ["pip", "pytest", "editables", *project["build-system"]["requires"]]
-    command = [sys.executable, "-m", "pip", "-q", "download", "--dest", folder, own, *names]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "-q",
+        "download",
+        "--dest",
+        folder,
+        own,
+        *names,
+    ]
     subprocess.run(command, check=True, capture_output=True)
 
 

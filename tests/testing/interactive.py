@@ -15,7 +15,9 @@ from testing.waiting import LONGEST
 _PROMPT = "test% "
 
 
-def typed(environ: Mapping[str, str], steps: Sequence[tuple[str, str]], home: str = "/") -> str:
+def typed(
+    environ: Mapping[str, str], steps: Sequence[tuple[str, str]], home: str = "/"
+) -> str:
     """Type each step's text into a shell, and wait until what follows matches its pattern.
 
     Returns everything that the terminal shows. An AssertionError has it, too.

@@ -42,7 +42,11 @@ def path_without(programs: Iterable[str], links: Path) -> str:
     return os.pathsep.join(folders)
 
 
-TOOL = {"name": "Tool", "description": "A tool", "entrypoint": "builtin_plugins.setup:main"}
+TOOL = {
+    "name": "Tool",
+    "description": "A tool",
+    "entrypoint": "builtin_plugins.setup:main",
+}
 
 
 @contextmanager
@@ -55,7 +59,11 @@ def tool_run() -> Iterator[dict[str, str]]:
             path = root / f"{name}.json"
             path.parent.mkdir(parents=True)
             path.write_text(json.dumps(content))
-        yield {"CLI_DIR": directory, "COMMAND_CATEGORY": "setup", "COMMAND_NAME": "tool"}
+        yield {
+            "CLI_DIR": directory,
+            "COMMAND_CATEGORY": "setup",
+            "COMMAND_NAME": "tool",
+        }
 
 
 def needs(*programs: str) -> None:
@@ -66,7 +74,9 @@ def needs(*programs: str) -> None:
 
 def needs_mounts() -> None:
     needs("unshare", "mount")
-    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        ["unshare", "-m", "true"], capture_output=True, check=False
+    ).returncode:
         pytest.skip("no right to make a mount namespace")
 
 
@@ -94,7 +104,13 @@ def in_mounts(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
     needs_mounts()
     with tool_run() as run:
         return subprocess.run(
-            ["unshare", "-m", "sh", "-ec", 'setup() { "$PYTHON" -c "$RUN" "$@"; }; ' + script],
+            [
+                "unshare",
+                "-m",
+                "sh",
+                "-ec",
+                'setup() { "$PYTHON" -c "$RUN" "$@"; }; ' + script,
+            ],
             env={
                 "PATH": os.environ["PATH"],
                 "HOME": "/nonexistent",

@@ -17,5 +17,9 @@ def in_memory() -> str:
     except (OSError, StopIteration):
         return ""
     room = min(found.f_bavail * found.f_frsize, int(free.split()[1]) << 10)
-    fits = room >= _ROOM and not found.f_flag & os.ST_NOEXEC and os.access(_MEMORY, os.W_OK)
+    fits = (
+        room >= _ROOM
+        and not found.f_flag & os.ST_NOEXEC
+        and os.access(_MEMORY, os.W_OK)
+    )
     return _MEMORY if fits else ""

@@ -73,7 +73,9 @@ class Environment:
 
     @property
     def packages(self) -> Path:
-        return next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
+        return (
+            next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
+        )
 
     def folder(self, name: str = "acme-cli") -> Path:
         """Return the folder of a plugin's packages."""
@@ -95,7 +97,9 @@ class Environment:
         wheels = [built, *others]
         packages = [Package(_name(file), file.name.split("-")[1]) for file in wheels]
         name, version = packages[0].name, packages[0].version
-        entry = Entry(name, "pip", name, version, packages=tuple(packages)).replaced(**facts)
+        entry = Entry(name, "pip", name, version, packages=tuple(packages)).replaced(
+            **facts
+        )
         directory = self.made.root / "plugins/.versions" / name / entry.version_dir
         for file in wheels:
             unpack(file, directory / "tree")
@@ -106,7 +110,9 @@ class Environment:
         path = self.made.root / "plugins/registry.json"
         known = json.loads(path.read_text())["plugins"] if path.exists() else []
         kept = [fields for fields in known if fields["name"] != name]
-        path.write_text(json.dumps({"version": "1.0.0", "plugins": [*kept, entry.fields()]}))
+        path.write_text(
+            json.dumps({"version": "1.0.0", "plugins": [*kept, entry.fields()]})
+        )
         return directory / "tree"
 
     def source(self, built: Path, mark: Path) -> Path:

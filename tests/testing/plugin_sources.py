@@ -32,7 +32,9 @@ def discover_commands(installation):
 """
 
 
-def plugin_files(words: str = "demo/hi", says: str = "hi", **manifest: str) -> dict[str, Any]:
+def plugin_files(
+    words: str = "demo/hi", says: str = "hi", **manifest: str
+) -> dict[str, Any]:
     """Return a plugin of one command, with a plugin.json when it is to say anything."""
     files: dict[str, Any] = {
         f"{words}/command.json": command(name="Hi", description=f"says {says}"),
@@ -70,7 +72,14 @@ class Repository:
             "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_CONFIG_SYSTEM": "/dev/null",
         }
-        identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "protocol.file.allow=always"]
+        identity = [
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@t",
+            "-c",
+            "protocol.file.allow=always",
+        ]
         done = subprocess.run(
             ["git", *identity, *arguments],
             cwd=self.path,
@@ -95,7 +104,9 @@ def tar_of(files: Files, top: str = "") -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         for name, content in files.items():
-            data = (json.dumps(content) if isinstance(content, dict) else content).encode()
+            data = (
+                json.dumps(content) if isinstance(content, dict) else content
+            ).encode()
             info = tarfile.TarInfo(f"{top}{name}")
             info.size = len(data)
             info.mode = 0o755 if data.startswith(b"#!") else 0o644
@@ -107,7 +118,9 @@ def zip_of(files: Files) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in files.items():
-            archive.writestr(name, json.dumps(content) if isinstance(content, dict) else content)
+            archive.writestr(
+                name, json.dumps(content) if isinstance(content, dict) else content
+            )
     return buffer.getvalue()
 
 
@@ -129,7 +142,10 @@ def wheel(  # noqa: PLR0913, PLR0917
     """
     package = name.replace("-", "_")
     info = f"{package}-{version}.dist-info"
-    contents: dict[str, str] = {f"{package}/__init__.py": "", f"{package}/plugin.py": plugin}
+    contents: dict[str, str] = {
+        f"{package}/__init__.py": "",
+        f"{package}/plugin.py": plugin,
+    }
     contents |= top or {}
     for path, content in (files or {}).items():
         text = json.dumps(content) if isinstance(content, dict) else content
@@ -149,7 +165,9 @@ def wheel(  # noqa: PLR0913, PLR0917
     contents[f"{info}/entry_points.txt"] = f"{group}{scripts}"
     rows = [f"{path},,\n" for path in recorded]
     for path, text in contents.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=")
+        digest = base64.urlsafe_b64encode(
+            hashlib.sha256(text.encode()).digest()
+        ).rstrip(b"=")
         rows.append(f"{path},sha256={digest.decode()},{len(text.encode())}\n")
     contents[f"{info}/RECORD"] = "".join([*rows, f"{info}/RECORD,,\n"])
     folder.mkdir(parents=True, exist_ok=True)
@@ -184,7 +202,9 @@ def listed(made: Made, **options: Any) -> dict[str, dict[str, Any]]:
 
 def visible(made: Made) -> list[str]:
     """Return what a user sees in plugins/."""
-    return sorted(p.name for p in (made.root / "plugins").iterdir() if not p.name.startswith("."))
+    return sorted(
+        p.name for p in (made.root / "plugins").iterdir() if not p.name.startswith(".")
+    )
 
 
 def hidden(made: Made) -> list[str]:

@@ -67,4 +67,6 @@ class Team:
         """Add a command and a command of the plugin, as a second person does."""
         self.plugin.commit(plugin_files("ops/bye"))
         files = {"commands/deploy/prod.sh": script("prod")}
-        self.repository.commit({**files, "plugins/registry.json": registry_of(self.plugin)})
+        self.repository.commit(
+            {**files, "plugins/registry.json": registry_of(self.plugin)}
+        )

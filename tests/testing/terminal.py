@@ -19,10 +19,16 @@ from testing.installation import Made
 from testing.waiting import LONGEST
 
 
-def on_terminal(made: Made, *words: str, columns: int = 80, **env: str) -> tuple[int, str]:
+def on_terminal(
+    made: Made, *words: str, columns: int = 80, **env: str
+) -> tuple[int, str]:
     """Return the status of a run whose three streams are a terminal, and what it shows."""
     primary, secondary = pty.openpty()
-    environ = {"PATH": os.environ["PATH"], "HOME": str(made.home), "COLUMNS": str(columns)}
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(made.home),
+        "COLUMNS": str(columns),
+    }
     process = subprocess.Popen(
         [made.launcher, *words],
         stdin=secondary,
@@ -47,7 +53,10 @@ def on_terminal(made: Made, *words: str, columns: int = 80, **env: str) -> tuple
 _ESCAPES = re.compile(
     r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()=>][A-Z0-9]?"
 )
-_ANSWERS = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62c"}  # to questions of the program
+_ANSWERS = {
+    b"\x1b[6n": b"\x1b[1;1R",
+    b"\x1b[c": b"\x1b[?62c",
+}  # to questions of the program
 
 
 class Terminal:
@@ -122,5 +131,7 @@ class Terminal:
             if question in chunk:
                 os.write(self._terminal, answer)
         self._raw += chunk
-        self.shown = _ESCAPES.sub("", self._raw.decode("utf-8", "replace")).replace("\r\n", "\n")
+        self.shown = _ESCAPES.sub("", self._raw.decode("utf-8", "replace")).replace(
+            "\r\n", "\n"
+        )
         return bool(chunk)

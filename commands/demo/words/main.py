@@ -13,6 +13,10 @@ signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # lets `| head` end this program
 count = int(os.environ["ARG_COUNT"])
 shortest = int(os.environ["ARG_LONGER_THAN"]) + 1
 
-words = [word for word in re.findall(r"\w+", sys.stdin.read().lower()) if len(word) >= shortest]
+words = [
+    word
+    for word in re.findall(r"\w+", sys.stdin.read().lower())
+    if len(word) >= shortest
+]
 for word, times in Counter(words).most_common(count):
     print(times, word)

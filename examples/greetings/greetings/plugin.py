@@ -18,7 +18,9 @@ def discover_commands(installation):
             "description": "Greet loudly",
             "entrypoint": "greetings.shout:main",
             "help": "page",
-            "args": [{"name": "name", "description": "whom to greet", "required": True}],
+            "args": [
+                {"name": "name", "description": "whom to greet", "required": True}
+            ],
         },
     )
 
@@ -36,7 +38,9 @@ def render_listing(listing, format):
     if format != "markdown":
         return None
     rows = [(category.words, category.description) for category in listing.categories]
-    rows += [(command.words, command.definition.description) for command in listing.commands]
+    rows += [
+        (command.words, command.definition.description) for command in listing.commands
+    ]
     lines = [f"| {' '.join(words)} | {_cell(text)} |" for words, text in sorted(rows)]
     return "\n".join(["| Command | Description |", "|---|---|", *lines, ""])
 

@@ -27,8 +27,14 @@ def test_renderer_leaves_other_formats_alone():
 
 def test_renderer():
     categories = (Category(("a",), "A", "of | all"),)
-    commands = (SimpleNamespace(words=("a", "b"), definition=SimpleNamespace(description="\x1b")),)
-    listing = Listing("cli", (), "CLI", "", categories=categories, commands=commands, deep=True)
+    commands = (
+        SimpleNamespace(
+            words=("a", "b"), definition=SimpleNamespace(description="\x1b")
+        ),
+    )
+    listing = Listing(
+        "cli", (), "CLI", "", categories=categories, commands=commands, deep=True
+    )
     assert plugin.render_listing(listing, "markdown").splitlines()[2:] == [
         "| a | of \\| all |",
         "| a b | \\x1b |",

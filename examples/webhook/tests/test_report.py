@@ -48,7 +48,9 @@ def chat(monkeypatch):
     server.status = 200
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    monkeypatch.setenv("WEBHOOK_URL", f"http://127.0.0.1:{server.server_port}/hooks/s3cr3t")
+    monkeypatch.setenv(
+        "WEBHOOK_URL", f"http://127.0.0.1:{server.server_port}/hooks/s3cr3t"
+    )
     yield server
     server.shutdown()
     thread.join()
@@ -65,7 +67,11 @@ def test_a_failure_is_posted(chat, capsys):
     [message] = chat.posted
     text = "ada@web1: deploy app 'two words' '********' ended with status 3 after 42 s"
     assert message["text"] == text
-    assert (message["id"], message["status"], message["origin"]) == ("0123456789ab", 3, "ci")
+    assert (message["id"], message["status"], message["origin"]) == (
+        "0123456789ab",
+        3,
+        "ci",
+    )
     assert capsys.readouterr().err == ""
 
 
@@ -91,5 +97,10 @@ def test_a_refusal_and_a_server_that_is_gone(chat, monkeypatch, capsys):
     monkeypatch.setenv("WEBHOOK_URL", "http://127.0.0.1:1/hooks/s3cr3t")
     report(finished(3))
     refused, gone = capsys.readouterr().err.splitlines()
-    assert refused == "webhook: the failed run 0123456789ab is not reported: HTTP status 500"
-    assert gone == "webhook: the failed run 0123456789ab is not reported: ConnectionError"
+    assert (
+        refused
+        == "webhook: the failed run 0123456789ab is not reported: HTTP status 500"
+    )
+    assert (
+        gone == "webhook: the failed run 0123456789ab is not reported: ConnectionError"
+    )

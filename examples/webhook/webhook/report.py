@@ -23,7 +23,9 @@ def report(run):
         if answer.ok:
             return
         reason = f"HTTP status {answer.status_code}"
-    print(f"webhook: the failed run {run.id} is not reported: {reason}", file=sys.stderr)
+    print(
+        f"webhook: the failed run {run.id} is not reported: {reason}", file=sys.stderr
+    )
 
 
 def message(run):

@@ -34,7 +34,11 @@ class Cli:
         """Write a command into the installation."""
         folder = self.root / "commands" / words.replace(" ", "/")
         folder.mkdir(parents=True, exist_ok=True)
-        usual = {"name": words.title(), "description": f"Do {words}", "entrypoint": "main.sh"}
+        usual = {
+            "name": words.title(),
+            "description": f"Do {words}",
+            "entrypoint": "main.sh",
+        }
         (folder / "command.json").write_text(json.dumps(usual | definition))
         (folder / "main.sh").write_text("echo ran\n")
 
@@ -43,7 +47,9 @@ class Cli:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "category.json").write_text(json.dumps(definition))
 
-    def run(self, *words: str, env: dict[str, str] | None = None) -> tuple[int, str, str]:
+    def run(
+        self, *words: str, env: dict[str, str] | None = None
+    ) -> tuple[int, str, str]:
         """Return status, stdout and stderr; the current directory is the user's home."""
         done = subprocess.run(
             [str(self.root / "core" / "acme"), *words],
@@ -58,7 +64,10 @@ class Cli:
 
     def git(self, *arguments: str) -> None:
         subprocess.run(
-            ["git", "-C", self.root, *arguments], env=self.environ, check=True, capture_output=True
+            ["git", "-C", self.root, *arguments],
+            env=self.environ,
+            check=True,
+            capture_output=True,
         )
 
 
@@ -83,8 +92,19 @@ def cli(tmp_path: Path) -> Cli:
     made = make(tmp_path)
     made.category("deploy", name="Deploy", description="Bring it to the servers")
     arguments: list[dict[str, Any]] = [
-        {"name": "env", "required": True, "choices": ["dev", "prod"], "description": "Where to."},
-        {"name": "--jobs", "short": "-j", "value": "N", "type": "integer", "default": "4"},
+        {
+            "name": "env",
+            "required": True,
+            "choices": ["dev", "prod"],
+            "description": "Where to.",
+        },
+        {
+            "name": "--jobs",
+            "short": "-j",
+            "value": "N",
+            "type": "integer",
+            "default": "4",
+        },
         {"name": "--force", "description": "Do it all the same"},
     ]
     made.command(

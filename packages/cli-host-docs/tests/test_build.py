@@ -141,7 +141,9 @@ def test_a_file_that_it_did_not_make_is_not_replaced(cli: Cli) -> None:
 
 def test_a_list_of_commands_between_two_marks(cli: Cli) -> None:
     readme = cli.home / "README.md"
-    readme.write_text("# Us\n<!-- commands begin -->\nold\n<!-- commands end -->\nrest\n")
+    readme.write_text(
+        "# Us\n<!-- commands begin -->\nold\n<!-- commands end -->\nrest\n"
+    )
     inject = ("docs", "build", "--inject", "README.md", "deploy")
     assert cli.run(*inject, "--check")[0] == 1
     assert cli.run(*inject)[0] == 0
@@ -169,7 +171,10 @@ def test_a_list_of_commands_between_two_marks(cli: Cli) -> None:
     [
         ((), "nothing to write; give --output DIR or --inject FILE"),
         (("--output", "x", "nope"), "nope: there is no such category"),
-        (("--inject", "/dev/null", "--format", "html"), "--inject requires --format markdown"),
+        (
+            ("--inject", "/dev/null", "--format", "html"),
+            "--inject requires --format markdown",
+        ),
     ],
 )
 def test_usage(cli: Cli, words: tuple[str, ...], line: str) -> None:
@@ -197,9 +202,12 @@ def test_text_means_nothing_to_markdown(text: str, escaped: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "span"), [("a", "`a`"), ("a`b", "``a`b``"), ("`a", "`` `a ``"), ("``", "``` `` ```")]
+    ("text", "span"),
+    [("a", "`a`"), ("a`b", "``a`b``"), ("`a", "`` `a ``"), ("``", "``` `` ```")],
 )
-def test_a_code_span_has_a_fence_that_its_text_does_not_have(text: str, span: str) -> None:
+def test_a_code_span_has_a_fence_that_its_text_does_not_have(
+    text: str, span: str
+) -> None:
     assert markdown_code(text) == span
 
 
@@ -228,7 +236,9 @@ def _hostile(cli: Cli) -> None:
 
 def test_hostile_text_is_text_in_html(cli: Cli) -> None:
     _hostile(cli)
-    assert cli.run("docs", "build", "--output", "pages", "--format", "html", "odd")[0] == 0
+    assert (
+        cli.run("docs", "build", "--output", "pages", "--format", "html", "odd")[0] == 0
+    )
     page = _Tags()
     page.feed((cli.home / "pages/odd/index.html").read_text())
     assert not page.tags & {"script", "a", "b", "i", "img"}
@@ -244,7 +254,9 @@ def test_hostile_text_is_text_in_a_man_page(cli: Cli) -> None:
     page = cli.home / "man/acme-odd.1"
     lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page],
                           capture_output=True, text=True, check=False)  # fmt: skip
-    assert [line for line in lint.stdout.splitlines() if "missing date" not in line] == []
+    assert [
+        line for line in lint.stdout.splitlines() if "missing date" not in line
+    ] == []
     shown = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=500", page],
                            capture_output=True, text=True, check=True)  # fmt: skip
     plain = re.sub(".\b", "", shown.stdout)
@@ -280,10 +292,21 @@ def test_a_man_page_for_each_command(cli: Cli) -> None:
     call = ["docs", "build", "--output", "man", "--format", "man", "deploy"]
     assert cli.run(*call)[0] == 0
     names = sorted(path.name for path in (cli.home / "man").iterdir())
-    assert names == ["acme-deploy-app.1", "acme-deploy-status.1", "acme-deploy.1", "acme.1"]
+    assert names == [
+        "acme-deploy-app.1",
+        "acme-deploy-status.1",
+        "acme-deploy.1",
+        "acme.1",
+    ]
     text = (cli.home / "man/acme-deploy-app.1").read_text()
-    assert '.TH "ACME\\-DEPLOY\\-APP" 1 "2026-02-03" "acme 1.0.0" "User commands"\n' in text
-    assert ".SH SYNOPSIS\n\\fBacme deploy app\\fR <env> [\\-\\-jobs N] [\\-\\-force]\n" in text
+    assert (
+        '.TH "ACME\\-DEPLOY\\-APP" 1 "2026-02-03" "acme 1.0.0" "User commands"\n'
+        in text
+    )
+    assert (
+        ".SH SYNOPSIS\n\\fBacme deploy app\\fR <env> [\\-\\-jobs N] [\\-\\-force]\n"
+        in text
+    )
     sections = [line for line in text.splitlines() if line.startswith(".SH")]
     assert [line.strip('"').split(" ")[1].strip('"') for line in sections] == [
         "NAME", "SYNOPSIS", "DESCRIPTION", "ARGUMENTS", "ENVIRONMENT", "REQUIREMENTS", "EXAMPLES",
@@ -355,7 +378,10 @@ def test_click_commands(cli: Cli) -> None:
     assert (status, err) == (0, "files: 2, changed: 2\n")
     page = (cli.home / "pages/cloud/index.md").read_text()
     assert "\n    acme cloud create <machine> [--region CHOICE]\n" in page
-    assert "\n- `<machine>`\n- `--region CHOICE`: Where it is (one of north, south)\n" in page
+    assert (
+        "\n- `<machine>`\n- `--region CHOICE`: Where it is (one of north, south)\n"
+        in page
+    )
     assert "\n    acme cloud empty\n" in page
     assert "token" not in page
 
@@ -363,7 +389,9 @@ def test_click_commands(cli: Cli) -> None:
 def test_arguments_that_a_comment_describes(cli: Cli) -> None:
     """The page shows what a script says about its arguments, and that no run checks them."""
     script = cli.root / "commands/deploy/logs"
-    script.write_text("#!/bin/sh\n# @describe Show logs\n# @arg app!<X?> Which app\necho\n")
+    script.write_text(
+        "#!/bin/sh\n# @describe Show logs\n# @arg app!<X?> Which app\necho\n"
+    )
     script.chmod(0o755)
     passed_on = {"name": "words...", "passthrough": True, "description": "For make"}
     cli.command("deploy make", args=[passed_on])
@@ -378,9 +406,14 @@ def test_arguments_that_a_comment_describes(cli: Cli) -> None:
 
 def test_what_runs_for_a_category_alone_and_what_is_deprecated(cli: Cli) -> None:
     cli.category("deploy", name="Deploy", description="D", default="status")
-    cli.command("deploy app", deprecated="use deploy status", timeout="90s", exclusive=True)
+    cli.command(
+        "deploy app", deprecated="use deploy status", timeout="90s", exclusive=True
+    )
     for form, page in (("markdown", "deploy/index.md"), ("man", "acme-deploy.1")):
-        assert cli.run("docs", "build", "--output", form, "--format", form, "deploy")[0] == 0
+        assert (
+            cli.run("docs", "build", "--output", form, "--format", form, "deploy")[0]
+            == 0
+        )
         assert "The default command is status." in (cli.home / form / page).read_text()
     text = (cli.home / "markdown/deploy/index.md").read_text()
     assert "\nDeprecated\\: use deploy status\n".replace("\\", "") in text

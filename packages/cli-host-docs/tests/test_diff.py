@@ -130,7 +130,9 @@ def test_a_variable_of_the_category(tmp_path: Path) -> None:
         cli.command("a b")
         commands = Program.at(cli.root, safe=True).commands(everything=True)
         states.append([command for command in commands if command.origin == "commands"])
-    assert list(map(str, differences(*states))) == ["breaking: a b: sets A to another value"]
+    assert list(map(str, differences(*states))) == [
+        "breaking: a b: sets A to another value"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,9 @@ def test_version_constraints(new: str, old: str, expected: bool) -> None:
 
 def test_formats(cli: Cli, tmp_path: Path) -> None:
     other = make(tmp_path / "other")
-    other.command("deploy status", description="100 % other", effects="read", aliases=["st"])
+    other.command(
+        "deploy status", description="100 % other", effects="read", aliases=["st"]
+    )
     call = ("docs", "diff", str(other.root), str(cli.root), "--format")
     status, out, _ = cli.run(*call, "json")
     assert status == 0
@@ -169,7 +173,9 @@ def test_formats(cli: Cli, tmp_path: Path) -> None:
     status, out, _ = cli.run(*call, "github")
     assert status == 1
     assert out.splitlines()[0] == "::error::breaking: deploy app: was removed"
-    assert out.splitlines()[-1] == "::notice::text: deploy status: has a new description"
+    assert (
+        out.splitlines()[-1] == "::notice::text: deploy status: has a new description"
+    )
 
 
 _HOOKS = """
@@ -229,7 +235,9 @@ def test_git_refs(cli: Cli, below: str) -> None:
     cli.git("add", "commands", "core/cli.json")
     cli.git("commit", "--quiet", "--message", "one")
     assert cli.run("docs", "diff", "HEAD") == (0, "", "")
-    cli.command("deploy status", effects="read", aliases=["st"], description="Say how it is")
+    cli.command(
+        "deploy status", effects="read", aliases=["st"], description="Say how it is"
+    )
     assert cli.run("docs", "diff", "HEAD")[:2] == (
         0, "text: deploy status: has a new description\n")  # fmt: skip
     cli.git("commit", "--quiet", "--all", "--message", "two")
@@ -237,7 +245,10 @@ def test_git_refs(cli: Cli, below: str) -> None:
     before = sorted(map(str, (cli.root / "commands").rglob("*")))
     assert cli.run("docs", "diff", "HEAD~1", "HEAD")[:2] == (
         0, "text: deploy status: has a new description\n")  # fmt: skip
-    assert cli.run("docs", "diff", "HEAD")[:2] == (1, "breaking: deploy app: was removed\n")
+    assert cli.run("docs", "diff", "HEAD")[:2] == (
+        1,
+        "breaking: deploy app: was removed\n",
+    )
     assert sorted(map(str, (cli.root / "commands").rglob("*"))) == before
 
 
@@ -265,4 +276,7 @@ def test_no_directory_and_no_ref(cli: Cli, ref: str) -> None:
 def test_a_directory_that_is_no_installation(cli: Cli) -> None:
     status, out, err = cli.run("docs", "diff", str(cli.home))
     assert (status, out) == (1, "")
-    assert err == f"acme docs diff: configuration file not found: {cli.home}/core/cli.json\n"
+    assert (
+        err
+        == f"acme docs diff: configuration file not found: {cli.home}/core/cli.json\n"
+    )

@@ -29,7 +29,9 @@ def test_the_commands_are_declared(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("word", ["build", "diff", "skill"])
-def test_each_has_a_help_page_and_the_readme_names_its_options(cli: Cli, word: str) -> None:
+def test_each_has_a_help_page_and_the_readme_names_its_options(
+    cli: Cli, word: str
+) -> None:
     status, out, _ = cli.run("docs", word, "--help")
     assert status == 0
     assert f"Usage: acme docs {word} " in out
@@ -44,7 +46,9 @@ def test_commands_of_the_page(cli: Cli) -> None:
     cli.git("init", "--quiet")
     cli.git("add", "commands", "core/cli.json")
     cli.git("commit", "--quiet", "--message", "one")
-    (cli.home / "README.md").write_text("<!-- commands begin -->\n<!-- commands end -->\n")
+    (cli.home / "README.md").write_text(
+        "<!-- commands begin -->\n<!-- commands end -->\n"
+    )
     (cli.home / ".claude").mkdir()
     done = subprocess.run(
         ["bash", "-ec", commands],

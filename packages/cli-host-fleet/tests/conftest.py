@@ -22,14 +22,19 @@ import rig as rigs
 FULL = os.environ.get("FULL_SWEEP") == "1"
 rare = pytest.mark.skipif(not FULL, reason="a rare case; set FULL_SWEEP=1")
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
-AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # until the test creates the file
+# until the test creates the file
+AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"
 MEET = f">/opt/here; {AT_THE_GATE}\n"  # until commands on all hosts are here: see `Cli.meeting`
-_CONTROL = "clf."  # short: with a path of 28 characters or more, fleet uses another directory
+# short: with a path of 28 characters or more, fleet uses another directory
+_CONTROL = "clf."
 
 
 def pytest_configure() -> None:
     """Let processes start with the default signals, even if the caller ignores or blocks some."""
-    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # Python's own
+    for number in signal.valid_signals() - {
+        signal.SIGPIPE,
+        signal.SIGXFSZ,
+    }:  # Python's own
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)  # no handler outlives an exec
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -65,11 +70,18 @@ class Cli:
     env: dict[str, str] = field(default_factory=dict)
     keep: str = "1h"  # connections are kept for all tests, and no test meets the end of their time
 
-    def command(self, script: str, words: str = "demo do", **definition: object) -> None:
+    def command(
+        self, script: str, words: str = "demo do", **definition: object
+    ) -> None:
         """Write a command into the installation."""
         folder = self.root / "commands" / words.replace(" ", "/")
         folder.mkdir(parents=True, exist_ok=True)
-        defined = {"name": "Do", "description": "Do it", "entrypoint": "main.sh", **definition}
+        defined = {
+            "name": "Do",
+            "description": "Do it",
+            "entrypoint": "main.sh",
+            **definition,
+        }
         (folder / "command.json").write_text(json.dumps(defined))
         (folder / "main.sh").write_text(script)
 
@@ -79,7 +91,12 @@ class Cli:
         return [str(self.root / "core" / "cli"), "fleet", word, *keeping, *words]
 
     def environ(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
-        return {"PATH": os.environ["PATH"], "HOME": str(self.home), **self.env, **(env or {})}
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            **self.env,
+            **(env or {}),
+        }
 
     def fleet(
         self,
@@ -121,7 +138,9 @@ class Cli:
             place.unlink(missing_ok=True)
 
         def meet() -> None:
-            rigs.wait_for(lambda: all(place.exists() for place in places), "all are at the gate")
+            rigs.wait_for(
+                lambda: all(place.exists() for place in places), "all are at the gate"
+            )
             for gate in gates:
                 gate.touch()
 
@@ -170,7 +189,9 @@ def machines() -> Iterator[rigs.Rig]:
         made.add(os.path.basename(shell), login=shell)
     noisy = made.add("noisy", settings=f"Banner {made.directory}/banner")
     (made.directory / "banner").write_text("Keep out\n")
-    (noisy.root / "root" / ".bashrc").write_text("echo loud; echo louder >&2; cd /opt\n")
+    (noisy.root / "root" / ".bashrc").write_text(
+        "echo loud; echo louder >&2; cd /opt\n"
+    )
     made.wait()
     made.describe("down", rigs.free_port())
     made.describe("behind", 22, "ProxyJump down")
@@ -211,7 +232,9 @@ class Installation:
 
     def _files(self) -> list[Path]:
         """Return all files and directories except the lock, which the program keeps up to date."""
-        return [path for path in sorted(self.root.rglob("*")) if path.name != "cli.lock"]
+        return [
+            path for path in sorted(self.root.rglob("*")) if path.name != "cli.lock"
+        ]
 
 
 def _state(path: Path) -> tuple[int, int]:
@@ -244,7 +267,9 @@ def connections(machines: rigs.Rig) -> Iterator[Path]:
 
 
 @pytest.fixture
-def cli(tmp_path: Path, machines: rigs.Rig, installation: Installation, connections: Path) -> Cli:
+def cli(
+    tmp_path: Path, machines: rigs.Rig, installation: Installation, connections: Path
+) -> Cli:
     home = tmp_path / "home"
     home.mkdir()
     installation.restore()

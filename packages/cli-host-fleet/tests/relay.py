@@ -39,7 +39,9 @@ class Relay:
             far = socket.create_connection(("127.0.0.1", self._target))
             self._sockets += [near, far]
             for source, target in ((near, far), (far, near)):
-                threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
+                threading.Thread(
+                    target=self._forward, args=(source, target), daemon=True
+                ).start()
 
     def _forward(self, source: socket.socket, target: socket.socket) -> None:
         try:

@@ -72,7 +72,9 @@ class Machine:
         if self.process is None:
             return False
         try:
-            namespaces = [os.readlink(f"/proc/{each}/ns/mnt") for each in (pid, self.process.pid)]
+            namespaces = [
+                os.readlink(f"/proc/{each}/ns/mnt") for each in (pid, self.process.pid)
+            ]
         except FileNotFoundError:  # it has just ended
             return False
         return namespaces[0] == namespaces[1]
@@ -95,7 +97,12 @@ class Rig:
         return self.directory / "ssh_config"
 
     def add(
-        self, name: str, *, faults: str = "", settings: str = "", login: str = "/bin/bash"
+        self,
+        name: str,
+        *,
+        faults: str = "",
+        settings: str = "",
+        login: str = "/bin/bash",
     ) -> Machine:
         """Start a machine; `faults` are shell lines for its namespace, `settings` sshd's."""
         machine = Machine(name, free_port(), self.directory / name)
@@ -132,7 +139,9 @@ class Rig:
             f"UserKnownHostsFile {self.directory}/known_hosts",
         ]
         blocks = [*self._blocks, everybody]
-        self.ssh_config.write_text("".join("\n  ".join(block) + "\n" for block in blocks))
+        self.ssh_config.write_text(
+            "".join("\n  ".join(block) + "\n" for block in blocks)
+        )
 
     def _furnish(self, machine: Machine, settings: str, login: str) -> None:
         root = machine.root
@@ -141,7 +150,9 @@ class Rig:
         (root / "tmp").chmod(0o1777)
         keygen(root / "host_key")
         for home in ("root", "home/deploy"):
-            shutil.copy(self.directory / "key.pub", root / home / ".ssh" / "authorized_keys")
+            shutil.copy(
+                self.directory / "key.pub", root / home / ".ssh" / "authorized_keys"
+            )
         etc = root / "etc"
         (etc / "passwd").write_text(
             f"root:x:0:0::/root:{login}\nsshd:x:102:65534::/run/sshd:/usr/sbin/nologin\n"
@@ -151,7 +162,9 @@ class Rig:
         (etc / "shadow").write_text(f"root:*:1::::::\ndeploy:{_password()}:1::::::\n")
         (etc / "sudoers").write_text("Defaults use_pty\nroot ALL=(ALL) ALL\n")
         (etc / "sudoers").chmod(0o440)
-        subprocess.run(["chown", "-R", "1500:1500", root / "home" / "deploy"], check=True)
+        subprocess.run(
+            ["chown", "-R", "1500:1500", root / "home" / "deploy"], check=True
+        )
         (root / "sshd_config").write_text(
             _SSHD.format(port=machine.port, root=root, settings=settings)
         )
@@ -185,13 +198,17 @@ def open_rig(names: Iterable[str] = (), faults: str = "") -> Rig:
 def _password() -> str:
     """Return PASSWORD as /etc/shadow has it."""
     argv = ["openssl", "passwd", "-6", PASSWORD]
-    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        argv, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def _kept() -> str:
     """Return the directories of this Python that a machine's own directories would hide."""
     hidden = ("/root/", "/home/", "/opt/", "/tmp/")
-    return " ".join(path for path in {sys.prefix, sys.base_prefix} if path.startswith(hidden))
+    return " ".join(
+        path for path in {sys.prefix, sys.base_prefix} if path.startswith(hidden)
+    )
 
 
 @contextlib.contextmanager
@@ -205,7 +222,9 @@ def opened(*names: str) -> Iterator[Rig]:
 
 
 def keygen(path: Path) -> None:
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True
+    )
 
 
 _ports = itertools.count(20000 + os.getpid() * 128 % 12000)
@@ -239,7 +258,10 @@ def running(mark: str) -> list[int]:
     pids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            if mark.encode() in path.read_bytes() and int(path.parent.name) != os.getpid():
+            if (
+                mark.encode() in path.read_bytes()
+                and int(path.parent.name) != os.getpid()
+            ):
                 pids.append(int(path.parent.name))
         except OSError:
             continue

@@ -21,7 +21,9 @@ def deploy(cli: Cli) -> Cli:
     for name, rule in (("web01", "NOPASSWD: ALL"), ("web02", "ALL")):
         machine = cli.rig.machines[name]
         sudoers = machine.root / "etc" / "sudoers"
-        sudoers.write_text(f"Defaults use_pty\ndeploy ALL=(ALL) {rule}\nroot ALL=(ALL) ALL\n")
+        sudoers.write_text(
+            f"Defaults use_pty\ndeploy ALL=(ALL) {rule}\nroot ALL=(ALL) ALL\n"
+        )
         alias = f"HostKeyAlias [127.0.0.1]:{machine.port}"
         cli.rig.describe(f"deploy-{name}", machine.port, "User deploy", alias)
     cli.command(_SAYS_WHO, envs={"BECAME": "$USER in $HOME"})
@@ -35,7 +37,9 @@ def test_root_without_a_password(deploy: Cli) -> None:
 
 def test_another_user(deploy: Cli) -> None:
     done = deploy.run("web01", "--become-user", "deploy")
-    assert done.hosts()["web01"]["stdout"].startswith("deploy /home/deploy deploy deploy in ")
+    assert done.hosts()["web01"]["stdout"].startswith(
+        "deploy /home/deploy deploy deploy in "
+    )
 
 
 def test_a_password_is_needed_and_none_was_asked_for(deploy: Cli) -> None:
@@ -61,9 +65,13 @@ def test_there_is_no_sudo(cli: Cli) -> None:
         ("mistaken", {"deploy-web01": "ok", "deploy-web02": "refused"}),
     ],
 )
-def test_one_password_for_all(deploy: Cli, password: str, expected: dict[str, str]) -> None:
+def test_one_password_for_all(
+    deploy: Cli, password: str, expected: dict[str, str]
+) -> None:
     """The password is asked for once; a host that needs no password ignores it."""
-    argv = deploy.argv("run", *deploy.on("deploy-web[01-02]"), "--become-ask", "demo", "do")
+    argv = deploy.argv(
+        "run", *deploy.on("deploy-web[01-02]"), "--become-ask", "demo", "do"
+    )
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
         ["setsid", "--ctty", *argv],
@@ -83,10 +91,16 @@ def test_one_password_for_all(deploy: Cli, password: str, expected: dict[str, st
         except OSError:
             break
     os.close(controller)
-    rows = [line.split() for line in said.decode().splitlines() if line.startswith("deploy-")]
+    rows = [
+        line.split()
+        for line in said.decode().splitlines()
+        if line.startswith("deploy-")
+    ]
     assert {row[0]: row[1] for row in rows} == expected
     assert password.encode() not in printed + said
-    assert printed.count(b"root /root") == sum(state == "ok" for state in expected.values())
+    assert printed.count(b"root /root") == sum(
+        state == "ok" for state in expected.values()
+    )
 
 
 def test_there_is_no_terminal_to_ask_on(cli: Cli) -> None:
@@ -94,4 +108,6 @@ def test_there_is_no_terminal_to_ask_on(cli: Cli) -> None:
     process = cli.start("run", *cli.on("web01"), "--become-ask", "demo", "do")
     printed, said = process.communicate(timeout=120)
     assert (process.returncode, printed) == (2, b"")
-    assert said.startswith(b"cli fleet run: --become-ask: there is no terminal to ask on, or ")
+    assert said.startswith(
+        b"cli fleet run: --become-ask: there is no terminal to ask on, or "
+    )

@@ -23,9 +23,14 @@ def _ran(cli: Cli) -> bool:
 
 @pytest.mark.parametrize("asked", ["--help", "-h"])
 @pytest.mark.parametrize("word", ["run", "check"])
-def test_help_of_the_command_is_answered_here_once(cli: Cli, word: str, asked: str) -> None:
+def test_help_of_the_command_is_answered_here_once(
+    cli: Cli, word: str, asked: str
+) -> None:
     """It shows what `cli demo do --help` shows, also for a command that destroys."""
-    for script, shown in ((_MARK, "usage of the script"), (_PLAIN, "Usage: cli demo do")):
+    for script, shown in (
+        (_MARK, "usage of the script"),
+        (_PLAIN, "Usage: cli demo do"),
+    ):
         cli.command(script)
         done = cli.fleet(word, *cli.on("web[01-02]"), "demo", "do", asked)
         assert (done.status, done.stderr) == (0, "")
@@ -51,7 +56,10 @@ def test_help_beside_other_arguments_is_an_argument(cli: Cli) -> None:
     done = cli.fleet("run", *cli.on("web01"), "demo", "do", "prod", "--help")
     assert (done.status, done.stdout) == (2, b"")
     cli.command('echo "$@"\n')
-    assert cli.run("web01", "demo", "do", "-h", "db").hosts()["web01"]["stdout"] == "-h db\n"
+    assert (
+        cli.run("web01", "demo", "do", "-h", "db").hosts()["web01"]["stdout"]
+        == "-h db\n"
+    )
 
 
 class Project:
@@ -65,14 +73,23 @@ class Project:
     def command(self, script: str, name: str = "main.sh", **definition: object) -> None:
         folder = self.root / ".cli" / "commands" / "proj" / "do"
         folder.mkdir(parents=True, exist_ok=True)
-        defined = {"name": "Do", "description": "Do", "entrypoint": "main.sh", **definition}
+        defined = {
+            "name": "Do",
+            "description": "Do",
+            "entrypoint": "main.sh",
+            **definition,
+        }
         (folder / "command.json").write_text(json.dumps(defined))
         (folder / name).write_text(script)
 
-    def run(self, *words: str, env: dict[str, str] | None = None, word: str = "run") -> Done:
+    def run(
+        self, *words: str, env: dict[str, str] | None = None, word: str = "run"
+    ) -> Done:
         given = (*self._cli.on("web01"), "--format", "json")
         env = self.trusted if env is None else env
-        return self._cli.fleet(word, *given, *words, "proj", "do", env=env, cwd=self.root)
+        return self._cli.fleet(
+            word, *given, *words, "proj", "do", env=env, cwd=self.root
+        )
 
 
 @pytest.fixture
@@ -86,7 +103,9 @@ def test_a_command_of_a_project_runs_on_hosts(project: Project) -> None:
     assert project.run().hosts()["web01"]["stdout"] == "web01 prod\n"
 
 
-def test_a_project_that_is_not_trusted_connects_to_nobody(cli: Cli, project: Project) -> None:
+def test_a_project_that_is_not_trusted_connects_to_nobody(
+    cli: Cli, project: Project
+) -> None:
     project.command(_PLAIN, confirm="Sure?")
     for given in ((), ("--yes",)):
         done = project.run(*given, env={})
@@ -105,12 +124,20 @@ def test_a_project_that_is_not_trusted_connects_to_nobody(cli: Cli, project: Pro
 )
 @pytest.mark.parametrize("word", ["run", "check"])
 def test_a_command_that_uses_its_project_is_refused(
-    cli: Cli, project: Project, script: str, definition: dict[str, object], place: str, word: str
+    cli: Cli,
+    project: Project,
+    script: str,
+    definition: dict[str, object],
+    place: str,
+    word: str,
 ) -> None:
     project.command(script, **definition)
     done = project.run(word=word)
     assert (done.status, done.stdout) == (2, b"")
-    assert f"proj do uses PROJECT_DIR ({place}), a directory that hosts do not have" in done.stderr
+    assert (
+        f"proj do uses PROJECT_DIR ({place}), a directory that hosts do not have"
+        in done.stderr
+    )
     assert not _ran(cli)
 
 
@@ -123,7 +150,9 @@ def test_a_file_beside_the_script_uses_its_project(project: Project) -> None:
     assert project.run().status == 0
 
 
-def test_an_installed_program_has_projects_of_its_own(cli: Cli, project: Project) -> None:
+def test_an_installed_program_has_projects_of_its_own(
+    cli: Cli, project: Project
+) -> None:
     project.command("cd $PROJECT_DIR\n")
     program = cli.rig.machines["web01"].root / "opt" / "projects"
     program.write_text("#!/bin/sh\necho $*\n")
@@ -139,7 +168,8 @@ def test_folders_of_path_are_not_sent(cli: Cli) -> None:
         done = cli.fleet(word, *cli.on("web01"), "demo", "do")
         assert (done.status, done.stdout) == (2, b"")
         expected = (
-            f'cli fleet {word}: demo do: the folders of "path" are not sent to hosts; to run '
+            f'cli fleet {word}: demo do: the folders of "path" are not sent to '
+            "hosts; to run "
         )
         assert done.stderr.startswith(expected)
         assert done.stderr.endswith("--installed PATH\n")

@@ -102,7 +102,9 @@ def test_a_container_that_has_only_busybox(places: Cli, tmp_path: Path) -> None:
     places.command('#!/bin/sh\necho "$1 $X $(cat)"\n', envs={"X": "it's"})
     (places.root / "commands/demo/do/main.sh").chmod(0o755)
     (places.root / "in").write_bytes(b"x" * 100_000)
-    done = _run(places, "docker:db", "--stdin", str(places.root / "in"), "demo", "do", "é")
+    done = _run(
+        places, "docker:db", "--stdin", str(places.root / "in"), "demo", "do", "é"
+    )
     assert done.hosts()["db"]["stdout"] == f"é it's {'x' * 100_000}\n", done
     on = ("--on", "docker:db", "--format", "json")
     copied = places.fleet("copy", *on, str(places.root / "commands"), "~/got")
@@ -136,7 +138,10 @@ def test_the_containers_that_failed(places: Cli) -> None:
     assert _run(places, "docker:web_*").status == 1
     assert _run(places, "@failed").states() == {"web_2": "failed"}
     wrong = _run(places, "podman:@failed")
-    assert (wrong.status, "the last run was not in podman:" in wrong.stderr) == (2, True)
+    assert (wrong.status, "the last run was not in podman:" in wrong.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_pods_by_label(places: Cli) -> None:
@@ -145,11 +150,17 @@ def test_pods_by_label(places: Cli) -> None:
     assert {host["state"] for host in done.hosts().values()} == {"ok"}
     assert done.hosts()["web-7d-x1"]["stderr"] == ""
     calls = Path(places.env["LOG"]).read_text().splitlines()
-    assert calls[0].startswith("get pods --namespace prod --field-selector=status.phase=Running")
-    assert any(call.startswith("exec -i --namespace prod web-7d-x1 -- sh -c") for call in calls)
+    assert calls[0].startswith(
+        "get pods --namespace prod --field-selector=status.phase=Running"
+    )
+    assert any(
+        call.startswith("exec -i --namespace prod web-7d-x1 -- sh -c") for call in calls
+    )
     places.command("false\n")
     assert _run(places, "kube:prod/app=web").status == 1
-    assert _run(places, "@failed").states() == dict.fromkeys(["web-7d-x1", "web-7d-x2"], "failed")
+    assert _run(places, "@failed").states() == dict.fromkeys(
+        ["web-7d-x1", "web-7d-x2"], "failed"
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,7 +187,9 @@ def test_options_of_ssh_have_no_effect(places: Cli) -> None:
 
 
 def test_a_program_that_is_missing(places: Cli) -> None:
-    done = places.fleet("run", "--on", "docker:db", "demo", "do", env={"PATH": "/missing"})
+    done = places.fleet(
+        "run", "--on", "docker:db", "demo", "do", env={"PATH": "/missing"}
+    )
     assert done.status == 127
     expected = "docker is not installed or not on PATH; install docker"
     assert done.stderr == f"cli fleet run: {expected}\n"
@@ -194,10 +207,14 @@ def test_files_go_to_containers_and_come_back(places: Cli, tmp_path: Path) -> No
 
 def test_a_timeout_in_a_container_leaves_nothing(places: Cli) -> None:
     mark = f"82{os.getpid()}"
-    places.command(f"trap '' TERM; echo up; sleep {mark} & sleep {mark}; sleep {mark}\n")
+    places.command(
+        f"trap '' TERM; echo up; sleep {mark} & sleep {mark}; sleep {mark}\n"
+    )
     done = _run(places, "docker:db", "--timeout", "1", "demo", "do")
     assert done.states() == {"db": "timeout"}
-    running = subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True, check=False)
+    running = subprocess.run(
+        ["pgrep", "-f", f"sleep {mark}"], capture_output=True, check=False
+    )
     assert running.stdout == b""
 
 
@@ -210,7 +227,9 @@ def test_places() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("podman"), reason="podman is missing")
-def test_a_container_that_the_real_podman_does_not_have(cli: Cli, tmp_path: Path) -> None:
+def test_a_container_that_the_real_podman_does_not_have(
+    cli: Cli, tmp_path: Path
+) -> None:
     """Its message is the reason, although no container can run where the tests run."""
     storage = tmp_path / "storage.conf"
     directories = f'graphroot = "{tmp_path}/graph"\nrunroot = "{tmp_path}/run"'

@@ -18,12 +18,18 @@ _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.skipif(not _PAGE.exists(), reason="docs/fleet.md is the project's")
 def test_commands_of_the_page(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    commands = [line for block in _BLOCK.findall(_PAGE.read_text()) for line in block.splitlines()]
+    commands = [
+        line
+        for block in _BLOCK.findall(_PAGE.read_text())
+        for line in block.splitlines()
+    ]
     assert len(commands) > 10
     cli: Cli = request.getfixturevalue("cli")
     config = cli.home / ".ssh" / "config"
     config.parent.mkdir()
-    config.write_text("\n".join(_block(cli, f"web{number:02}") for number in range(1, 5)))
+    config.write_text(
+        "\n".join(_block(cli, f"web{number:02}") for number in range(1, 5))
+    )
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "cli").symlink_to(cli.root / "core" / "cli")
@@ -65,4 +71,6 @@ def test_the_readme_names_every_option(cli: Cli) -> None:
     words = ("run", "exec", "copy", "gather", "hosts", "check")
     shown = "".join(cli.fleet(word, "--help").stdout.decode() for word in words)
     options = set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}
-    assert [option for option in sorted(options) if option not in _README.read_text()] == []
+    assert [
+        option for option in sorted(options) if option not in _README.read_text()
+    ] == []

@@ -27,9 +27,15 @@ def test_words_are_passed_on_as_typed(cli: Cli) -> None:
 
 
 def test_a_line_of_shell(cli: Cli) -> None:
-    done = _exec(cli, "web01", "--shell", 'echo "$HOSTNAME $1" | tr a-z A-Z; exit 3', "me you")
+    done = _exec(
+        cli, "web01", "--shell", 'echo "$HOSTNAME $1" | tr a-z A-Z; exit 3', "me you"
+    )
     host = done.hosts()["web01"]
-    assert (host["stdout"], host["state"], host["status"]) == ("WEB01 ME YOU\n", "failed", 3)
+    assert (host["stdout"], host["state"], host["status"]) == (
+        "WEB01 ME YOU\n",
+        "failed",
+        3,
+    )
     assert done.status == 1
 
 
@@ -51,33 +57,56 @@ def test_how_it_ends(
 def test_nothing_to_run_is_one_line(cli: Cli) -> None:
     done = cli.fleet("exec", *cli.on("web01"))
     assert (done.status, done.stdout) == (2, b"")
-    assert done.stderr == ("cli fleet exec: name a program to run, or give a line with --shell\n")
+    assert done.stderr == (
+        "cli fleet exec: name a program to run, or give a line with --shell\n"
+    )
 
 
 def test_its_options_are_those_of_a_run(cli: Cli) -> None:
     (cli.root / "in").write_text("piped")
-    given = ("--become-user", "deploy", "--stdin", str(cli.root / "in"), "--env", "MINE")
+    given = (
+        "--become-user",
+        "deploy",
+        "--stdin",
+        str(cli.root / "in"),
+        "--env",
+        "MINE",
+    )
     done = _exec(
-        cli, "web01", *given, "--shell", 'echo "$(id -un) $(cat) $MINE"', env={"MINE": "x"}
+        cli,
+        "web01",
+        *given,
+        "--shell",
+        'echo "$(id -un) $(cat) $MINE"',
+        env={"MINE": "x"},
     )
     assert done.hosts()["web01"]["stdout"] == "deploy piped x\n"
-    shown = cli.fleet("exec", *cli.on("down,web01"), "--serial", "1", "--dry-run", "uptime", "-p")
+    shown = cli.fleet(
+        "exec", *cli.on("down,web01"), "--serial", "1", "--dry-run", "uptime", "-p"
+    )
     assert shown.status == 0
     assert b"command    uptime -p\nbatch 1    down\nbatch 2    web01\n" in shown.stdout
-    assert _exec(cli, "down,web01", "true").states() == {"down": "unreachable", "web01": "ok"}
+    assert _exec(cli, "down,web01", "true").states() == {
+        "down": "unreachable",
+        "web01": "ok",
+    }
     assert _exec(cli, "@failed", "true").states() == {"down": "unreachable"}
 
 
 def _inventory(cli: Cli, **variables: object) -> tuple[str, str]:
     file = cli.root / "hosts.json"
     hosts = {"web01": variables, "web02": {"ZONE": "south"}}
-    file.write_text(json.dumps({"all": {"hosts": [*hosts]}, "_meta": {"hostvars": hosts}}))
+    file.write_text(
+        json.dumps({"all": {"hosts": [*hosts]}, "_meta": {"hostvars": hosts}})
+    )
     return ("--inventory", str(file))
 
 
 def test_variables_of_the_inventory(cli: Cli) -> None:
     """All but those for connections; or only those that are named, whatever they are."""
-    given = _inventory(cli, ZONE="north", ROLE="db", ansible_port="1", ansible_my="here")
+    given = _inventory(
+        cli, ZONE="north", ROLE="db", ansible_port="1", ansible_my="here"
+    )
     given = (*given, "--ssh-config", str(cli.rig.ssh_config))
     shell = ("--shell", 'echo "${ZONE-} ${ROLE-} ${ansible_my-}"')
     listing = json.loads((cli.root / "hosts.json").read_text())
@@ -85,7 +114,16 @@ def test_variables_of_the_inventory(cli: Cli) -> None:
     (cli.root / "hosts.json").write_text(json.dumps(listing))
 
     def printed(*more: str, env: dict[str, str] | None = None) -> list[str]:
-        words = ("exec", "--on", "web[01-02]", *given, "--format", "json", *more, *shell)
+        words = (
+            "exec",
+            "--on",
+            "web[01-02]",
+            *given,
+            "--format",
+            "json",
+            *more,
+            *shell,
+        )
         hosts = cli.fleet(*words, env=env).hosts()
         return [str(host["stdout"]) for host in hosts.values()]
 
@@ -114,14 +152,19 @@ def test_an_address_of_the_inventory_that_is_an_alias(cli: Cli) -> None:
     """ssh_config has a block for the address, but none for the inventory's name."""
     file = cli.root / "hosts.json"
     hosts = {"app": {"ansible_host": "web02"}, "web01": {"ansible_host": "web02"}}
-    file.write_text(json.dumps({"all": {"hosts": [*hosts]}, "_meta": {"hostvars": hosts}}))
+    file.write_text(
+        json.dumps({"all": {"hosts": [*hosts]}, "_meta": {"hostvars": hosts}})
+    )
     done = _exec(cli, "app", "--inventory", str(file), "--shell", "echo $HOSTNAME")
     assert done.hosts()["app"]["stdout"] == "web02\n"
 
 
 def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
     mark = f"81{os.getpid()}"
-    stubborn = ("--shell", f"trap '' TERM INT; echo up; sleep {mark} & sleep {mark}; sleep {mark}")
+    stubborn = (
+        "--shell",
+        f"trap '' TERM INT; echo up; sleep {mark} & sleep {mark}; sleep {mark}",
+    )
     done = _exec(cli, "web01", "--timeout", "1", *stubborn)
     assert done.states() == {"web01": "timeout"}
     assert rigs.running(mark) == []
@@ -134,7 +177,9 @@ def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
         rigs.wait_for(lambda: not rigs.running(mark), "the hosts end it")
         for name in ("web01", "web02"):
             machine = cli.rig.machines[name]
-            rigs.wait_for(lambda machine=machine: not machine.leftovers(), "no directory is left")
+            rigs.wait_for(
+                lambda machine=machine: not machine.leftovers(), "no directory is left"
+            )
 
 
 def test_nothing_runs_on_a_host_with_a_wrong_key(cli: Cli, tmp_path: Path) -> None:

@@ -23,7 +23,11 @@ from conftest import AT_THE_GATE, FULL, Cli
         ("impostor", "unreachable", "Host key for impostor has changed "),
         ("nobash", "refused", "no bash on this host"),
         ("noroom", "refused", "cannot unpack the files to "),
-        ("noexecs", "refused", "/tmp is mounted noexec, and /root cannot be used instead: "),
+        (
+            "noexecs",
+            "refused",
+            "/tmp is mounted noexec, and /root cannot be used instead: ",
+        ),
     ],
 )
 def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> None:
@@ -55,7 +59,11 @@ def test_tmp_mounted_noexec(cli: Cli, user: str) -> None:
     result = cli.run("noexec", *given, "demo", "do", "a&b").hosts()["noexec"]
     assert (result["status"], result["stdout"]) == (0, "a&b read\n"), result
     root = cli.rig.machines["noexec"].root
-    homes = [path.name for home in ("root", "home/deploy") for path in (root / home).iterdir()]
+    homes = [
+        path.name
+        for home in ("root", "home/deploy")
+        for path in (root / home).iterdir()
+    ]
     assert [name for name in homes if "cli-fleet" in name] == []
 
 
@@ -127,7 +135,11 @@ def test_a_login_that_prints(cli: Cli) -> None:
     """The output of a banner or an rc file is not mistaken for the command's output."""
     cli.command("pwd; echo oh >&2\n")
     result = cli.run("noisy").hosts()["noisy"]
-    assert (result["state"], result["stdout"], result["stderr"]) == ("ok", "/opt\n", "oh\n")
+    assert (result["state"], result["stdout"], result["stderr"]) == (
+        "ok",
+        "/opt\n",
+        "oh\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,13 +161,19 @@ def test_how_a_command_ends(
     cli.command(f"#!/usr/bin/env bash\n{script}\n")
     done = cli.run("web01")
     result = done.hosts()["web01"]
-    assert (result["state"], result["status"], result["reason"]) == (state, status, reason)
+    assert (result["state"], result["status"], result["reason"]) == (
+        state,
+        status,
+        reason,
+    )
     assert done.status == (0 if state == "ok" else 1)
     assert cli.rig.machines["web01"].leftovers() == []
 
 
 def test_bytes_arrive_intact(cli: Cli) -> None:
-    cli.command("head -c 70000 /dev/urandom | tee /opt/sent; printf '\\r\\036x\\n\\377' >&2\n")
+    cli.command(
+        "head -c 70000 /dev/urandom | tee /opt/sent; printf '\\r\\036x\\n\\377' >&2\n"
+    )
     result = cli.run("web01").hosts()["web01"]
     sent = (cli.rig.machines["web01"].root / "opt" / "sent").read_bytes()
     assert base64.b64decode(result["stdout_base64"]) == sent
@@ -163,7 +181,9 @@ def test_bytes_arrive_intact(cli: Cli) -> None:
     text = cli.fleet("run", *cli.on("web01"), "demo", "do").stdout
     sent = (cli.rig.machines["web01"].root / "opt" / "sent").read_bytes()
     whole = sent if sent.endswith(b"\n") else sent + b"\n"
-    assert text == b"".join(b"web01: " + line + b"\n" for line in whole[:-1].split(b"\n"))
+    assert text == b"".join(
+        b"web01: " + line + b"\n" for line in whole[:-1].split(b"\n")
+    )
 
 
 def test_a_long_line_is_whole_and_holds_nobody_up(cli: Cli) -> None:

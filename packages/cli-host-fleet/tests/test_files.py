@@ -36,7 +36,9 @@ def _sum(content: bytes) -> str:
 def files(cli: Cli, tmp_path: Path) -> Path:
     """A folder with a script, data and an empty folder; nothing of it is on web01 or web02."""
     for name in ("web01", "web02"):
-        rigs.subprocess.run(["rm", "-rf", cli.rig.machines[name].root / "opt" / "got"], check=True)
+        rigs.subprocess.run(
+            ["rm", "-rf", cli.rig.machines[name].root / "opt" / "got"], check=True
+        )
     made = tmp_path / "files"
     (made / "sub" / "empty").mkdir(parents=True)
     (made / "tool.sh").write_text("#!/bin/sh\necho tool\n")
@@ -62,7 +64,11 @@ def test_a_folder_arrives_whole(cli: Cli, files: Path) -> None:
         }
         assert os.access(place / "tool.sh", os.X_OK)
         assert (place / "sub" / "empty").is_dir()
-        assert sorted(path.name for path in place.iterdir()) == [".hidden", "sub", "tool.sh"]
+        assert sorted(path.name for path in place.iterdir()) == [
+            ".hidden",
+            "sub",
+            "tool.sh",
+        ]
         assert host["stdout"] == ""
 
 
@@ -77,7 +83,9 @@ def test_where_a_file_goes(cli: Cli, files: Path) -> None:
         ("tool2", "/root/tool2"),
     ]
     for to, path in paths:
-        assert list(_copy(cli, tool, to, on="web01").hosts()["web01"]["files"]) == [path]
+        assert list(_copy(cli, tool, to, on="web01").hosts()["web01"]["files"]) == [
+            path
+        ]
     several = _copy(cli, tool, files / ".hidden", "/opt/got/new", on="web01")
     assert sorted(several.hosts()["web01"]["files"]) == [
         "/opt/got/new/.hidden",
@@ -89,7 +97,9 @@ def test_what_cannot_be_copied(cli: Cli, files: Path) -> None:
     missing = _copy(cli, files / "nope", "/opt/got")
     assert (missing.status, missing.stdout) == (2, b"")
     assert missing.stderr == f"cli fleet copy: {files}/nope: no such file\n"
-    nowhere = _copy(cli, files / "tool.sh", "/opt/nope/there", on="web01").hosts()["web01"]
+    nowhere = _copy(cli, files / "tool.sh", "/opt/nope/there", on="web01").hosts()[
+        "web01"
+    ]
     assert (nowhere["state"], nowhere["stderr"]) == (
         "failed",
         "there is no directory /opt/nope\n",
@@ -121,7 +131,9 @@ def test_a_copy_that_is_cut_leaves_the_old_file(cli: Cli, files: Path) -> None:
     process.communicate()
     machine = cli.rig.machines["web01"]
     rigs.wait_for(lambda: not machine.leftovers(), "the host cleans up")
-    rigs.wait_for(lambda: [path.name for path in place.iterdir()] == ["big"], "no copy is left")
+    rigs.wait_for(
+        lambda: [path.name for path in place.iterdir()] == ["big"], "no copy is left"
+    )
     assert (place / "big").stat().st_size in (3, 60_000_000)
 
 
@@ -149,7 +161,9 @@ def test_files_of_each_host(cli: Cli, files: Path, tmp_path: Path) -> None:
     assert (tmp_path / "in/web01/opt/got/.hidden").exists(), "other files stay"
 
 
-def test_a_link_is_followed_if_it_is_named(cli: Cli, files: Path, tmp_path: Path) -> None:
+def test_a_link_is_followed_if_it_is_named(
+    cli: Cli, files: Path, tmp_path: Path
+) -> None:
     place = cli.rig.machines["web01"].root / "opt" / "got"
     place.mkdir()
     (place / "real").write_text("real")
@@ -163,7 +177,10 @@ def test_a_link_is_followed_if_it_is_named(cli: Cli, files: Path, tmp_path: Path
 
 def test_what_cannot_be_gathered(cli: Cli, tmp_path: Path) -> None:
     done = _gather(cli, "/opt/nope*", tmp_path / "in", on="web01,down")
-    assert (done.status, done.states()) == (4, {"web01": "failed", "down": "unreachable"})
+    assert (done.status, done.states()) == (
+        4,
+        {"web01": "failed", "down": "unreachable"},
+    )
     assert done.hosts()["web01"]["stderr"] == "there is no /opt/nope*\n"
     (tmp_path / "file").write_text("")
     assert _gather(cli, "/etc/hostname", tmp_path / "file").status == 2
@@ -193,12 +210,16 @@ def test_a_host_that_lies_writes_nowhere_else(tmp_path: Path, name: str) -> None
 
 @pytest.mark.parametrize("sent", [b"", b"no archive", b"\0rest", b"abc  /x\n\0"])
 def test_a_host_that_sends_something_else(tmp_path: Path, sent: bytes) -> None:
-    result: Any = unpacked(Result("web01", "ok", 0), io.BytesIO(sent), str(tmp_path / "in"))
+    result: Any = unpacked(
+        Result("web01", "ok", 0), io.BytesIO(sent), str(tmp_path / "in")
+    )
     assert result.state == "failed"
     assert result.reason
 
 
-def test_a_file_that_cannot_be_written_here_counts_as_a_failure(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_here_counts_as_a_failure(
+    cli: Cli, tmp_path: Path
+) -> None:
     """So the next batch does not start."""
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "web01").write_text("a file, not a directory")
@@ -222,4 +243,7 @@ def test_while_the_output_of_a_host_is_examined_the_others_go_on(cli: Cli) -> No
 
     view = ExaminingView(JsonView(io.BytesIO(), "json", hosts), examine, ("stdout",))
     results = Fleet(job, Options(forks=1), view).run([*hosts])
-    assert [(result.host, result.state) for result in results] == [("web01", "ok"), ("web02", "ok")]
+    assert [(result.host, result.state) for result in results] == [
+        ("web01", "ok"),
+        ("web02", "ok"),
+    ]

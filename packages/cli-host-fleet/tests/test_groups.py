@@ -16,7 +16,9 @@ _FOUR = ("web01", "web02", "web03", "web04")
 _TWO_DIFFER = MEET + "[[ $HOSTNAME == web03 ]] && echo other || echo same; echo end\n"
 
 
-def _printed(cli: Cli, meet: Callable[[], None], *words: str) -> tuple[int, bytes, bytes]:
+def _printed(
+    cli: Cli, meet: Callable[[], None], *words: str
+) -> tuple[int, bytes, bytes]:
     """Return the status, stdout and stderr of a run whose hosts meet."""
     process = cli.start(*words)
     meet()
@@ -92,7 +94,9 @@ def test_on_a_terminal_equal_outputs_are_grouped_without_being_asked(cli: Cli) -
 
 def test_json_has_every_host_in_their_order(cli: Cli) -> None:
     cli.command("[[ $HOSTNAME == web01 ]] && sleep 1; echo same\n")
-    done = cli.fleet("run", *cli.on("web[01-03]"), "--group", "--format", "json", "demo", "do")
+    done = cli.fleet(
+        "run", *cli.on("web[01-03]"), "--group", "--format", "json", "demo", "do"
+    )
     assert [*done.hosts()] == ["web01", "web02", "web03"]
     assert {host["stdout"] for host in done.hosts().values()} == {"same\n"}
 
@@ -139,7 +143,9 @@ def test_a_host_that_runs_on_prints_lines_on_a_terminal(cli: Cli) -> None:
 def test_interrupted_runs_print_what_they_have(cli: Cli) -> None:
     here = cli.gate("web01").with_name("here")
     here.unlink(missing_ok=True)
-    cli.command("echo begun; >/opt/here; [[ $HOSTNAME == web01 ]] && sleep 60; echo end\n")
+    cli.command(
+        "echo begun; >/opt/here; [[ $HOSTNAME == web01 ]] && sleep 60; echo end\n"
+    )
     process = cli.start("run", *cli.on("web[01-02]"), "--group", "demo", "do")
     assert process.stdout is not None
     assert process.stdout.readline() == b"web02:\n"

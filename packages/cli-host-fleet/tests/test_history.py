@@ -31,10 +31,17 @@ def test_a_run_is_recorded_once(cli: Cli) -> None:
     )
     assert cli.run("web[01-02],down", "demo", "do", "prod", "--pin=hunter2").status == 4
     (run,) = _history(cli)
-    assert (run["words"], run["arguments"]) == (["demo", "do"], ["prod", "--pin=********"])
+    assert (run["words"], run["arguments"]) == (
+        ["demo", "do"],
+        ["prod", "--pin=********"],
+    )
     assert (run["origin"], run["status"], run["signal"]) == ("fleet", 4, 0)
     hosts = {host["host"]: (host["state"], host["status"]) for host in run["hosts"]}
-    assert hosts == {"down": ("unreachable", None), "web01": ("ok", 0), "web02": ("failed", 3)}
+    assert hosts == {
+        "down": ("unreachable", None),
+        "web01": ("ok", 0),
+        "web02": ("failed", 3),
+    }
     everything = subprocess.run(
         ["grep", "-rE", "hunter2|t0k3n", cli.home], capture_output=True, check=False
     )

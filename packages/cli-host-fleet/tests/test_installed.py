@@ -14,13 +14,17 @@ from conftest import Cli, init
 def there(cli: Cli) -> Iterator[Cli]:
     """web01 has the local command in /opt/acme, web02 a changed one, and web03 no program."""
     cli.command(
-        'echo "$COMMAND_NAME ${RANK-unset} $*"\n', envs={"RANK": "here"}, env_files=[".env"]
+        'echo "$COMMAND_NAME ${RANK-unset} $*"\n',
+        envs={"RANK": "here"},
+        env_files=[".env"],
     )
     (cli.root / "commands/demo/do/.env").write_text("SECRET=x\n")
     for name in ("web01", "web02"):
         opt = cli.rig.machines[name].root / "opt" / "acme"
         init(opt, cli.home)
-        shutil.copytree(cli.root / "commands" / "demo" / "do", opt / "commands" / "demo" / "do")
+        shutil.copytree(
+            cli.root / "commands" / "demo" / "do", opt / "commands" / "demo" / "do"
+        )
         launcher = opt / "core" / "cli"
         launcher.write_text(launcher.read_text().replace(str(opt), "/opt/acme"))
     yield cli
@@ -34,13 +38,18 @@ def _edit(cli: Cli, host: str, name: str) -> None:
 
 
 def test_the_program_there_runs_with_its_own_sources(there: Cli) -> None:
-    definition = there.rig.machines["web01"].root / "opt/acme/commands/demo/do/command.json"
+    definition = (
+        there.rig.machines["web01"].root / "opt/acme/commands/demo/do/command.json"
+    )
     definition.write_text(definition.read_text().replace("here", "there"))
     args = ("--installed", "/opt/acme/core/cli", "demo", "do", "a b")
     done = there.run("web[01,03]", *args)
     assert done.hosts()["web01"]["stdout"] == "do there a b\n", done
     lacking = done.hosts()["web03"]
-    assert (lacking["state"], lacking["reason"]) == ("refused", "there is no /opt/acme/core/cli")
+    assert (lacking["state"], lacking["reason"]) == (
+        "refused",
+        "there is no /opt/acme/core/cli",
+    )
     mine = there.run("web01", *args, env={"RANK": "mine"})
     assert mine.hosts()["web01"]["stdout"] == "do mine a b\n"
 
@@ -50,9 +59,14 @@ def test_check_reports_differences(there: Cli) -> None:
     _edit(there, "web02", "extra.txt")
     _edit(there, "web01", ".env")
     given = (*there.on("web[01-03],down"), "--format", "json")
-    done = there.fleet("check", *given, "--installed", "/opt/acme/core/cli", "demo", "do")
+    done = there.fleet(
+        "check", *given, "--installed", "/opt/acme/core/cli", "demo", "do"
+    )
     assert done.status == 4
-    assert {name: (result["state"], result["reason"]) for name, result in done.hosts().items()} == {
+    assert {
+        name: (result["state"], result["reason"])
+        for name, result in done.hosts().items()
+    } == {
         "web01": ("ok", None),
         "web02": ("failed", "differs from the local files: extra.txt, main.sh"),
         "web03": ("failed", "there is no /opt/acme/core/cli"),

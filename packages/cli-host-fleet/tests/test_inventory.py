@@ -17,9 +17,14 @@ from cli_host_fleet.ssh import Host
 from conftest import Cli
 
 _LISTING: dict[str, Any] = {
-    "_meta": {"hostvars": {"db1": {"ROLE": "main", "PORTS": [1, 2], "ansible_port": 2222}}},
+    "_meta": {
+        "hostvars": {"db1": {"ROLE": "main", "PORTS": [1, 2], "ansible_port": 2222}}
+    },
     "all": {"children": ["web", "db"], "vars": {"ROLE": "any", "ZONE": "north"}},
-    "web": {"hosts": ["web1", "web2"], "vars": {"ROLE": "web", "ON": True, "NONE": None}},
+    "web": {
+        "hosts": ["web1", "web2"],
+        "vars": {"ROLE": "web", "ON": True, "NONE": None},
+    },
     "db": {"children": ["main"], "vars": {"ROLE": "db", "ansible_user": "admin"}},
     "main": {"hosts": ["db1"], "vars": {"ZONE": "south"}},
     "old": ["web2"],
@@ -31,7 +36,11 @@ def test_a_listing_of_ansible() -> None:
     assert sorted(found.hosts) == ["db1", "web1", "web2"]
     assert found.groups["all"] == ["web1", "web2", "db1"]
     assert (found.groups["db"], found.groups["old"]) == (["db1"], ["web2"])
-    assert found.hosts["web1"].variables == {"ROLE": "web", "ZONE": "north", "ON": "true"}
+    assert found.hosts["web1"].variables == {
+        "ROLE": "web",
+        "ZONE": "north",
+        "ON": "true",
+    }
     db1 = found.hosts["db1"]
     assert (db1.address, db1.port, db1.user) == ("", "2222", "admin")
     assert db1.variables == {"ROLE": "main", "ZONE": "south", "PORTS": "[1,2]"}
@@ -74,7 +83,10 @@ def test_what_is_no_inventory(listing: dict[str, Any]) -> None:
     ],
 )
 def test_sets(wanted: str, left_out: str, names: list[str]) -> None:
-    assert list(names_of(wanted, left_out, from_listing(_LISTING), lambda: ["web2"])) == names
+    assert (
+        list(names_of(wanted, left_out, from_listing(_LISTING), lambda: ["web2"]))
+        == names
+    )
 
 
 @pytest.mark.parametrize("wanted", ["@nobody", "web[1-", "web1!web1", "web[", "@", ""])
@@ -109,7 +121,9 @@ def test_users(wanted: str, login: str, users: dict[str, str]) -> None:
 
 
 def test_a_user_does_not_hide_a_host_from_except() -> None:
-    assert names_of("me@web[1-3]", "web2,you@web3", Inventory({}), list) == {"web1": "me"}
+    assert names_of("me@web[1-3]", "web2,you@web3", Inventory({}), list) == {
+        "web1": "me"
+    }
 
 
 def test_two_users_of_a_host() -> None:
@@ -128,7 +142,9 @@ def test_two_users_of_a_host() -> None:
     ],
 )
 def test_ipv6(wanted: str, names: list[str]) -> None:
-    assert [Host(name).name for name in names_of(wanted, "", Inventory({}), list)] == names
+    assert [
+        Host(name).name for name in names_of(wanted, "", Inventory({}), list)
+    ] == names
 
 
 def test_names_of_ssh_config(tmp_path: Path) -> None:
@@ -148,7 +164,10 @@ def test_hosts_of_ssh_config(cli: Cli) -> None:
     assert shown.stdout.splitlines()[:2] == [b"web01", b"web02"]
     unknown = cli.fleet("hosts", *cli.on("@nobody"))
     assert unknown.status == 2
-    assert unknown.stderr == "cli fleet hosts: @nobody: no such group, or the group is empty\n"
+    assert (
+        unknown.stderr
+        == "cli fleet hosts: @nobody: no such group, or the group is empty\n"
+    )
 
 
 def test_all_are_the_hosts_that_ssh_config_names(cli: Cli) -> None:
@@ -169,13 +188,20 @@ def test_groups_of_clustershell(cli: Cli) -> None:
 def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
     """The inventory is a file or a program, and sets the address, the port and the user."""
     port = cli.rig.machines["web02"].port
-    own = {"ansible_host": "127.0.0.1", "ansible_port": port, "ansible_user": "deploy", "X": 1}
+    own = {
+        "ansible_host": "127.0.0.1",
+        "ansible_port": port,
+        "ansible_user": "deploy",
+        "X": 1,
+    }
     listing = {"app": {"hosts": ["app1"]}, "_meta": {"hostvars": {"app1": own}}}
     file = cli.root / "inventory"
     file.write_text(json.dumps(listing))
     if executable:
         file.rename(cli.root / "inventory.json")
-        file.write_text(f'#!/bin/sh\n[ "$*" = --list ] && cat {cli.root}/inventory.json\n')
+        file.write_text(
+            f'#!/bin/sh\n[ "$*" = --list ] && cat {cli.root}/inventory.json\n'
+        )
         file.chmod(0o755)
     cli.command('echo "$X $(id -un) $HOSTNAME"\n')
     alias = f"HostKeyAlias [127.0.0.1]:{port}"
@@ -186,7 +212,12 @@ def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
     assert done.hosts()["app1"]["stdout"] == "1 deploy web02\n", done
     shown = cli.fleet("hosts", "--on", "*", *given)
     assert shown.hosts() == {
-        "app1": {"host": "app1", "address": "127.0.0.1", "user": "deploy", "variables": ["X"]}
+        "app1": {
+            "host": "app1",
+            "address": "127.0.0.1",
+            "user": "deploy",
+            "variables": ["X"],
+        }
     }
     beside = cli.fleet("run", "--on", "web01", *given, "demo", "do")
     assert beside.stderr == "cli fleet run: web01: not in the inventory\n"
@@ -194,8 +225,18 @@ def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
 
 def test_settings_of_ansible_that_have_no_effect(cli: Cli) -> None:
     """A warning names each ignored setting of the selected hosts once."""
-    keys = ("become", "ssh_private_key_file", "ssh_common_args", "connection", "password", "x")
-    own = {f"ansible_{key}": "1" for key in keys} | {"ansible_port": 22, "ansible_ssh_user": "me"}
+    keys = (
+        "become",
+        "ssh_private_key_file",
+        "ssh_common_args",
+        "connection",
+        "password",
+        "x",
+    )
+    own = {f"ansible_{key}": "1" for key in keys} | {
+        "ansible_port": 22,
+        "ansible_ssh_user": "me",
+    }
     listing = {
         "app": {"hosts": ["app1", "app2"], "vars": {"ansible_connection": "ssh"}},
         "_meta": {"hostvars": {"app1": own}},
@@ -218,11 +259,18 @@ def test_who_logs_in(cli: Cli) -> None:
     machine = cli.rig.machines["web01"]
     cli.rig.describe("plain", machine.port, f"HostKeyAlias [127.0.0.1]:{machine.port}")
     cli.command("id -un; exit 1\n")
-    for on, given in (("deploy@plain", ()), ("plain", ("-l", "deploy")), ("@failed", ())):
+    for on, given in (
+        ("deploy@plain", ()),
+        ("plain", ("-l", "deploy")),
+        ("@failed", ()),
+    ):
         assert cli.run(on, *given).hosts()["plain"]["stdout"] == "deploy\n"
     assert cli.run("@failed", "--user", "root").hosts()["plain"]["stdout"] == "root\n"
     wrong = cli.run("plain", "-l", "-x")
-    assert (wrong.status, "cannot be the name of a host or a user" in wrong.stderr) == (2, True)
+    assert (wrong.status, "cannot be the name of a host or a user" in wrong.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_an_ipv6_address(cli: Cli) -> None:

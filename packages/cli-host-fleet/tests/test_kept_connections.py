@@ -53,7 +53,9 @@ class Ways:
     def proxy(self, port: object) -> str:
         return f"ProxyCommand {sys.executable} {self.program} {port}"
 
-    def config(self, name: str, *settings: str, more: str = "", known: Path | None = None) -> Path:
+    def config(
+        self, name: str, *settings: str, more: str = "", known: Path | None = None
+    ) -> Path:
         """Write a config with these settings for `svc`, and `more` blocks; return its path."""
         trusted = f'UserKnownHostsFile "{known or self.known}"'
         own = ["Host svc", *settings, "HostKeyAlias svc", trusted, self.everybody]

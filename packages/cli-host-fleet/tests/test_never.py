@@ -51,7 +51,9 @@ def _check_gone(cli: Cli, mark: str, said: bytes) -> None:
 
 
 # A command that ignores TERM, and whose children ignore TERM.
-_STUBBORN = "trap '' TERM HUP INT; echo up; sleep {0} & sleep {0}; sleep {0}; sleep {0}\n"
+_STUBBORN = (
+    "trap '' TERM HUP INT; echo up; sleep {0} & sleep {0}; sleep {0}; sleep {0}\n"
+)
 _POLITE = "echo up; sleep {0}\n"
 
 
@@ -66,10 +68,18 @@ def test_a_timeout_leaves_nothing(cli: Cli, mark: str) -> None:
         polite = _POLITE.format(f"{mark}{number}")
         words = ["demo", f"do{number}"]
         cli.command(
-            f"if [[ $HOSTNAME == web0{number} ]]; then {stubborn}else {polite}fi\n", " ".join(words)
+            f"if [[ $HOSTNAME == web0{number} ]]; then {stubborn}else {polite}fi\n",
+            " ".join(words),
         )
         hosts = [f"web0{number}", f"web0{number + 1}"]
-        given = (*cli.on(",".join(hosts)), "--timeout", "8", "--format", "json", *become)
+        given = (
+            *cli.on(",".join(hosts)),
+            "--timeout",
+            "8",
+            "--format",
+            "json",
+            *become,
+        )
         running.append((number, hosts, cli.start("run", *given, *words)))
     for number, hosts, process in running:
         printed, said = process.communicate(timeout=120)
@@ -92,14 +102,18 @@ def test_ctrl_c_leaves_nothing(cli: Cli, mark: str) -> None:
     assert process.returncode == -signal.SIGINT
     _check_gone(cli, mark, said)
     rows = [line.split() for line in said.decode().splitlines()]
-    assert [row[1] for row in rows if row[0].startswith("web")] == ["interrupted"] * 3 + ["skipped"]
+    assert [row[1] for row in rows if row[0].startswith("web")] == [
+        "interrupted"
+    ] * 3 + ["skipped"]
 
 
 def test_sigkill_of_the_controller_leaves_nothing(cli: Cli, mark: str) -> None:
     """Whether its connections were to be kept or not."""
     cli.command(_STUBBORN.format(mark))
     for hosts, keep in (("web[01-02]", "0"), ("web[03-04]", "60s")):
-        process = cli.start("run", *cli.on(hosts), "--keep-connections", keep, "demo", "do")
+        process = cli.start(
+            "run", *cli.on(hosts), "--keep-connections", keep, "demo", "do"
+        )
         assert process.stdout is not None
         for _ in range(2):
             assert process.stdout.readline().endswith(b": up\n")
@@ -122,14 +136,18 @@ def test_a_connection_cut_in_the_middle_leaves_nothing(cli: Cli, mark: str) -> N
     gate.touch()
     _, said = process.communicate(timeout=120)
     relay.close()
-    states = {line.split()[0]: line.split()[1] for line in said.decode().splitlines() if line}
+    states = {
+        line.split()[0]: line.split()[1] for line in said.decode().splitlines() if line
+    }
     assert process.returncode == 4
     assert (states["cut"], states["web02"]) == ("lost", "ok")
     rigs.wait_for(_gone(cli, mark), "the host ends it by itself")
 
 
 @pytest.mark.skipif(not FULL, reason="takes two minutes; set FULL_SWEEP=1")
-def test_a_network_that_is_gone_without_a_word_leaves_nothing(cli: Cli, mark: str) -> None:
+def test_a_network_that_is_gone_without_a_word_leaves_nothing(
+    cli: Cli, mark: str
+) -> None:
     """No connection is closed: ssh notices within one minute, and the host within two."""
     port = cli.rig.machines["web01"].port
     relay = Relay(port)
@@ -174,7 +192,15 @@ def test_no_secret_on_any_argv_or_in_a_file_that_stays(cli: Cli, mark: str) -> N
     watcher = threading.Thread(target=_watch_argv, args=(seen, ended))
     watcher.start()
     process = cli.start(
-        *("run", *cli.on("web[01-02]"), "--become", "--stdin", str(cli.root / "in"), "demo", "do"),
+        *(
+            "run",
+            *cli.on("web[01-02]"),
+            "--become",
+            "--stdin",
+            str(cli.root / "in"),
+            "demo",
+            "do",
+        ),
     )
     rigs.wait_for(lambda: len(rigs.running(mark)) >= 4, "the command runs")
     held = _files_with(_SECRET, cli)
@@ -193,7 +219,9 @@ def _watch_argv(seen: set[str], ended: threading.Event) -> None:
     while not ended.is_set():
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
-                seen.add(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                seen.add(
+                    path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
             except OSError:
                 continue
         time.sleep(0.002)
@@ -224,7 +252,9 @@ def test_a_process_that_keeps_writing_does_not_hold_up_the_end(
     ending = "[[ $HOSTNAME == web01 ]] && exit 3; sleep 100"
     cli.command(stream + _WRITES_ON.format(pace, mark, ending))
     hosts = cli.run("web[01-02]", "--timeout", "6", "--keep-connections", "0").hosts()
-    assert {name: (result["state"], result["status"]) for name, result in hosts.items()} == {
+    assert {
+        name: (result["state"], result["status"]) for name, result in hosts.items()
+    } == {
         "web01": ("failed", 3),
         "web02": ("timeout", None),
     }
@@ -235,7 +265,9 @@ def test_a_process_that_keeps_writing_does_not_hold_up_a_signal(
     cli: Cli, mark: str, number: signal.Signals
 ) -> None:
     cli.command(_WRITES_ON.format(":", mark, "sleep 100"))
-    process = cli.start("run", *cli.on("web[01-02]"), "demo", "do", stdout=subprocess.DEVNULL)
+    process = cli.start(
+        "run", *cli.on("web[01-02]"), "demo", "do", stdout=subprocess.DEVNULL
+    )
     rigs.wait_for(lambda: len(rigs.running(mark)) >= 2, "the command runs")
     os.kill(process.pid, number)
     _, said = process.communicate(timeout=120)
@@ -282,7 +314,9 @@ def test_ctrl_c_of_a_check(cli: Cli, mark: str) -> None:
     program.write_text(f"#!/bin/sh\nexec sleep {mark}\n")
     program.chmod(0o755)
     cli.command("true\n")
-    process = cli.start("check", *cli.on("web01"), "--installed", "/opt/stuck", "demo", "do")
+    process = cli.start(
+        "check", *cli.on("web01"), "--installed", "/opt/stuck", "demo", "do"
+    )
     rigs.wait_for(lambda: rigs.running(mark), "the program there runs")
     os.kill(process.pid, signal.SIGINT)
     process.communicate(timeout=120)
@@ -304,12 +338,20 @@ def test_a_reader_that_goes_away_ends_the_run(cli: Cli, mark: str) -> None:
     assert _gone(cli, mark)()
 
 
-_VIEWS = [("run", "text"), ("run", "json"), ("run", "jsonl"), ("check", "json"), ("check", "jsonl")]
+_VIEWS = [
+    ("run", "text"),
+    ("run", "json"),
+    ("run", "jsonl"),
+    ("check", "json"),
+    ("check", "jsonl"),
+]
 
 
 @pytest.mark.parametrize("hosts", [pytest.param("web01", marks=rare), "web[01-02]"])
 @pytest.mark.parametrize(("word", "form"), _VIEWS)
-def test_no_room_for_the_output_is_reported(cli: Cli, word: str, form: str, hosts: str) -> None:
+def test_no_room_for_the_output_is_reported(
+    cli: Cli, word: str, form: str, hosts: str
+) -> None:
     """The error comes at the end of the run, or during it."""
     cli.command("echo hi\n")
     given = (*cli.on(hosts), "--forks", "1", "--format", form)
@@ -326,7 +368,9 @@ def test_a_reader_that_is_gone_before_the_end(cli: Cli, word: str, form: str) ->
     cli.command("echo hi\n")
     reader, writer = os.pipe()
     os.close(reader)
-    process = cli.start(word, *cli.on("web01"), "--format", form, "demo", "do", stdout=writer)
+    process = cli.start(
+        word, *cli.on("web01"), "--format", form, "demo", "do", stdout=writer
+    )
     os.close(writer)
     _, said = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGPIPE
@@ -339,11 +383,17 @@ def test_twenty_at_once(cli: Cli) -> None:
         if f"web{number:02}" not in cli.rig.machines:
             cli.rig.add(f"web{number:02}")
     cli.rig.wait()
-    cli.command('for ((n = 0; n < 200; n++)); do printf "%s" "$HOSTNAME"; echo " $n"; done\n')
+    cli.command(
+        'for ((n = 0; n < 200; n++)); do printf "%s" "$HOSTNAME"; echo " $n"; done\n'
+    )
     done = cli.fleet("run", *cli.on("web[01-20]"), "demo", "do")
     assert done.status == 0, done.stderr
-    expected = {f"web{host:02}: web{host:02} {n}" for host in range(1, 21) for n in range(200)}
+    expected = {
+        f"web{host:02}: web{host:02} {n}" for host in range(1, 21) for n in range(200)
+    }
     lines = done.stdout.decode().splitlines()
-    assert not re.search(r"^web\d+: ", done.stderr, re.MULTILINE), "bash there kept silent"
+    assert not re.search(r"^web\d+: ", done.stderr, re.MULTILINE), (
+        "bash there kept silent"
+    )
     assert len(lines) == 4000
     assert set(lines) == expected

@@ -24,7 +24,9 @@ def test_a_dry_run_connects_to_nobody_and_shows_no_value(cli: Cli) -> None:
     done = cli.fleet("run", *on, "demo", "do", "x")
     assert (done.status, done.stderr) == (0, "")
     shown = done.stdout.decode()
-    assert "command    demo do x\nbatch 1    down web01\nbatch 2    web02 web03\n" in shown
+    assert (
+        "command    demo do x\nbatch 1    down web01\nbatch 2    web02 web03\n" in shown
+    )
     assert "TOKEN" in shown
     assert "PASS" in shown
     assert "s3cr3t" not in shown
@@ -32,7 +34,8 @@ def test_a_dry_run_connects_to_nobody_and_shows_no_value(cli: Cli) -> None:
     plan = json.loads(cli.fleet("run", *on, "--format", "json", "demo", "do").stdout)
     own = [name for name in plan["files"] if name.startswith("commands/")]
     assert own == [
-        f"commands/demo/do/{name}" for name in ("command.json", "main.sh", "lib/more.sh")
+        f"commands/demo/do/{name}"
+        for name in ("command.json", "main.sh", "lib/more.sh")
     ]
 
 
@@ -65,7 +68,9 @@ def test_links_and_modes_of_the_folder(cli: Cli) -> None:
         ("#!/bin/bash -e\nfalse; echo not reached\n", False, ""),
     ],
 )
-def test_how_an_entrypoint_starts(cli: Cli, script: str, executable: bool, stdout: str) -> None:
+def test_how_an_entrypoint_starts(
+    cli: Cli, script: str, executable: bool, stdout: str
+) -> None:
     cli.command(script)
     (cli.root / "commands/demo/do/main.sh").chmod(0o755 if executable else 0o644)
     assert cli.run("web01").hosts()["web01"]["stdout"] == stdout
@@ -77,7 +82,15 @@ def test_stdin_of_each_command(cli: Cli) -> None:
     done = cli.run("web[01-02]", "--stdin", str(cli.root / "in"))
     assert done.outputs() == ["a\0b\n"] * 2
     ours = cli.fleet(
-        "run", *cli.on("web01"), "--stdin", "-", "--format", "json", "demo", "do", stdin=b"piped"
+        "run",
+        *cli.on("web01"),
+        "--stdin",
+        "-",
+        "--format",
+        "json",
+        "demo",
+        "do",
+        stdin=b"piped",
     )
     assert ours.hosts()["web01"]["stdout"] == "piped"
 
@@ -85,11 +98,18 @@ def test_stdin_of_each_command(cli: Cli) -> None:
 def test_another_system(cli: Cli) -> None:
     cli.command("true\n", os=["mac"])
     result = cli.run("web01").hosts()["web01"]
-    assert (result["state"], result["reason"]) == ("refused", "runs on mac only; this is linux")
+    assert (result["state"], result["reason"]) == (
+        "refused",
+        "runs on mac only; this is linux",
+    )
 
 
 def test_what_a_command_requires_is_checked_on_the_host(cli: Cli) -> None:
-    lacking = ["bash>=3", "nothere>=1", {"program": "cat", "version": ">99", "hint": "ask Ada"}]
+    lacking = [
+        "bash>=3",
+        "nothere>=1",
+        {"program": "cat", "version": ">99", "hint": "ask Ada"},
+    ]
     cli.command("echo ran\n", requires=lacking)
     result = cli.run("web01").hosts()["web01"]
     assert result["state"] == "refused"
@@ -134,7 +154,10 @@ def test_a_command_that_asks_first(cli: Cli) -> None:
     cli.command("echo ran\n", confirm="Restart?")
     refused = cli.run("web01")
     assert (refused.status, refused.stdout) == (1, b"")
-    assert refused.stderr == "cli fleet run: demo do: needs confirmation; to confirm: --yes\n"
+    assert (
+        refused.stderr
+        == "cli fleet run: demo do: needs confirmation; to confirm: --yes\n"
+    )
     assert cli.run("web01", "--yes").states() == {"web01": "ok"}
     assert cli.run("web01", env={"CLI_YES": "1"}).states() == {"web01": "ok"}
 
@@ -142,17 +165,34 @@ def test_a_command_that_asks_first(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--env", "NOT_SET", "demo", "do"), "--env NOT_SET: no variable of that name is set"),
+        (
+            ("--env", "NOT_SET", "demo", "do"),
+            "--env NOT_SET: no variable of that name is set",
+        ),
         (("--env", "a.b", "demo", "do"), "--env a.b: no variable of that name is set"),
-        (("--keep-connections", "x", "demo", "do"), "--keep-connections x: expected a time"),
-        (("--stdin", "/missing", "demo", "do"), "--stdin /missing: No such file or directory"),
-        (("--become-user", "-x", "demo", "do"), "--become-user -x: not a valid user name"),
-        (("--inventory", "/missing", "demo", "do"), "/missing: No such file or directory"),
+        (
+            ("--keep-connections", "x", "demo", "do"),
+            "--keep-connections x: expected a time",
+        ),
+        (
+            ("--stdin", "/missing", "demo", "do"),
+            "--stdin /missing: No such file or directory",
+        ),
+        (
+            ("--become-user", "-x", "demo", "do"),
+            "--become-user -x: not a valid user name",
+        ),
+        (
+            ("--inventory", "/missing", "demo", "do"),
+            "/missing: No such file or directory",
+        ),
         (("demo", "dod"), " demo do?"),
         (("--serial", "x", "demo", "do"), "expected a number of hosts or a percentage"),
     ],
 )
-def test_what_is_refused_before_anything_runs(cli: Cli, words: tuple[str, ...], said: str) -> None:
+def test_what_is_refused_before_anything_runs(
+    cli: Cli, words: tuple[str, ...], said: str
+) -> None:
     cli.command("echo >/opt/ran-all-the-same\n")
     done = cli.fleet("run", *cli.on("web01"), *words)
     assert (done.status, done.stdout) == (2, b"")
@@ -194,9 +234,13 @@ def test_the_live_view_on_a_terminal(cli: Cli) -> None:
     assert "\x1b" not in shown_with(TERM="dumb")
 
 
-def _on_a_terminal(argv: list[str], env: dict[str, str], meet: Callable[[], None]) -> str:
+def _on_a_terminal(
+    argv: list[str], env: dict[str, str], meet: Callable[[], None]
+) -> str:
     controller, terminal = pty.openpty()
-    process = subprocess.Popen(argv, env=env, stdin=terminal, stdout=terminal, stderr=terminal)
+    process = subprocess.Popen(
+        argv, env=env, stdin=terminal, stdout=terminal, stderr=terminal
+    )
     os.close(terminal)
     meet()
     shown = b""

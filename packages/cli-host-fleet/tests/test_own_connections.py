@@ -33,9 +33,13 @@ class Own:
         """Return the result of a run on `mine`, whose block has these settings."""
         lines = ["Host mine", f"ControlPath {self.path}", *settings]
         config = self.directory / "config"
-        config.write_text("\n  ".join(lines) + "\n" + self._cli.rig.ssh_config.read_text())
+        config.write_text(
+            "\n  ".join(lines) + "\n" + self._cli.rig.ssh_config.read_text()
+        )
         on = ("--on", "mine", "--ssh-config", str(config), "--format", "json")
-        found: dict[str, str] = self._cli.fleet("run", *on, *given, "demo", "do").hosts()["mine"]
+        found: dict[str, str] = self._cli.fleet(
+            "run", *on, *given, "demo", "do"
+        ).hosts()["mine"]
         return found
 
     def close(self) -> None:
@@ -52,9 +56,12 @@ def own(nothing_kept: Cli) -> Iterator[Own]:
 
 
 @pytest.mark.parametrize(
-    "settings", [(), ("ControlMaster auto",), ("ControlMaster auto", "ControlPersist 60")]
+    "settings",
+    [(), ("ControlMaster auto",), ("ControlMaster auto", "ControlPersist 60")],
 )
-def test_a_connection_that_the_user_opened_is_used(own: Own, settings: tuple[str, ...]) -> None:
+def test_a_connection_that_the_user_opened_is_used(
+    own: Own, settings: tuple[str, ...]
+) -> None:
     own.open("web01")
     for _ in range(2):
         assert own.run(_NOTHING_HERE, *settings)["stdout"] == "web01\n"
@@ -65,7 +72,9 @@ def test_a_connection_that_the_user_wants_kept(cli: Cli, own: Own) -> None:
     port = cli.rig.machines["web01"].port
     settings = ("ControlMaster auto", "ControlPersist 60")
     assert own.run(f"Port {port}", *settings)["stdout"] == "web01\n"
-    assert own.run(_NOTHING_HERE, *settings)["stdout"] == "web01\n", "it is at the user's path"
+    assert own.run(_NOTHING_HERE, *settings)["stdout"] == "web01\n", (
+        "it is at the user's path"
+    )
 
 
 def test_a_master_that_ends_with_its_session_is_not_made(cli: Cli, own: Own) -> None:
@@ -73,7 +82,9 @@ def test_a_master_that_ends_with_its_session_is_not_made(cli: Cli, own: Own) -> 
     for _ in range(2):
         assert own.run(f"Port {port}", "ControlMaster auto")["stdout"] == "web01\n"
     assert not own.path.exists()
-    kept = [path for path in own.directory.parent.glob("cli-fleet/*") if path.is_socket()]
+    kept = [
+        path for path in own.directory.parent.glob("cli-fleet/*") if path.is_socket()
+    ]
     assert len(kept) == 1, "fleet keeps one"
 
 

@@ -23,17 +23,27 @@ _SOURCE = Path(cli_host_fleet.__file__).parent
     ("kind", "justified"),
     [
         # The engine calls these; the docstring explains why each is overridden.
-        (Connection, {"_start", "_handle_read", "_handle_write", "_close_stream", "_close"}),
+        (
+            Connection,
+            {"_start", "_handle_read", "_handle_write", "_close_stream", "_close"},
+        ),
         (_Groups, set()),
     ],
 )
 def test_private_names_of_clustershell(kind: type, justified: set[str]) -> None:
     """A class that extends ClusterShell's uses and overrides only the `justified` private names."""
-    bases = [base for base in kind.__mro__ if base.__module__.startswith("ClusterShell.")]
+    bases = [
+        base for base in kind.__mro__ if base.__module__.startswith("ClusterShell.")
+    ]
     private = re.compile(r"\b(?:def |self\.)(_[a-z]\w*)")
-    theirs = {name for base in bases for name in private.findall(inspect.getsource(base))}
+    theirs = {
+        name for base in bases for name in private.findall(inspect.getsource(base))
+    }
     assert theirs
-    assert set(re.findall(r"[ .](_[a-z]\w*)", inspect.getsource(kind))) & theirs == justified
+    assert (
+        set(re.findall(r"[ .](_[a-z]\w*)", inspect.getsource(kind))) & theirs
+        == justified
+    )
 
 
 def test_scripts_of_the_host_side_are_for_any_bash() -> None:
@@ -50,9 +60,15 @@ def test_the_commands_are_declared(cli: Cli) -> None:
         check=True,
     )
     listed = json.loads(done.stdout)
-    categories = {tuple(row["path"]): row["description"] for row in listed["categories"]}
+    categories = {
+        tuple(row["path"]): row["description"] for row in listed["categories"]
+    }
     assert categories["fleet",] == "Run commands on many hosts"
-    rows = {path: row for row in listed["commands"] if (path := tuple(row["path"]))[0] == "fleet"}
+    rows = {
+        path: row
+        for row in listed["commands"]
+        if (path := tuple(row["path"]))[0] == "fleet"
+    }
     assert set(rows) == {("fleet", word) for word in _WORDS}
     assert rows["fleet", "hosts"]["effects"] == "read"
     assert all(row["starts_commands"] for row in rows.values())

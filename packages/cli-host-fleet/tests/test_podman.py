@@ -50,7 +50,9 @@ def containers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, s
     (directory / "storage.conf").write_text(_STORAGE.format(directory=directory))
     problem = "no runtime"
     for runtime in ("crun", "runc"):
-        (directory / "containers.conf").write_text(_CONFIGURATION.format(runtime=runtime))
+        (directory / "containers.conf").write_text(
+            _CONFIGURATION.format(runtime=runtime)
+        )
         problem = _podman(environ, "import", str(image), "box") or _podman(
             environ, "run", "--rm", "box", "true"
         )
@@ -76,11 +78,16 @@ def _podman(environ: dict[str, str], *words: str) -> str:
 
 
 def _write_image(image: Path, busybox: Path) -> None:
-    listed = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        [busybox, "--list"], capture_output=True, text=True, check=True
+    )
     with tarfile.open(image, "w") as archive:
         for name in ("bin", "etc", "root", "proc", "dev", "sys", "tmp"):
             directory = tarfile.TarInfo(name)
-            directory.type, directory.mode = tarfile.DIRTYPE, 0o1777 if name == "tmp" else 0o755
+            directory.type, directory.mode = (
+                tarfile.DIRTYPE,
+                0o1777 if name == "tmp" else 0o755,
+            )
             archive.addfile(directory)
         archive.add(busybox.resolve(), "bin/busybox")
         for applet in {*listed.stdout.split()} - {"busybox"}:
@@ -95,7 +102,9 @@ def _write_image(image: Path, busybox: Path) -> None:
 
 @pytest.fixture
 def boxes(cli: Cli, containers: dict[str, str]) -> Cli:
-    cli.env.update({name: value for name, value in containers.items() if name.startswith("CONT")})
+    cli.env.update(
+        {name: value for name, value in containers.items() if name.startswith("CONT")}
+    )
     cli.command('#!/bin/sh\necho "$1 $X $HOME $(cat)"\n', envs={"X": "it's"})
     (cli.root / "commands/demo/do/main.sh").chmod(0o755)
     return cli
@@ -109,7 +118,15 @@ def test_containers_of_podman(boxes: Cli, tmp_path: Path) -> None:
 
 def _check_commands_and_files(boxes: Cli, tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"x" * 100_000)
-    words = ("run", "--on", "podman:box_*", "--stdin", str(tmp_path / "in"), "--format", "json")
+    words = (
+        "run",
+        "--on",
+        "podman:box_*",
+        "--stdin",
+        str(tmp_path / "in"),
+        "--format",
+        "json",
+    )
     hosts = boxes.fleet(*words, "demo", "do", "é").hosts()
     shown = f"é it's /root {'x' * 100_000}\n"
     assert {name: host["stdout"] for name, host in hosts.items()} == {
@@ -132,9 +149,21 @@ def _check_the_end(boxes: Cli) -> None:
     assert (hosts["box_1"]["state"], hosts["box_1"]["stdout"]) == ("timeout", "up\n")
     assert hosts["gone"]["state"] == "unreachable"
     assert "no such container" in hosts["gone"]["reason"]
-    look = ("exec", "--on", "podman:box_1", "--format", "json", "--shell", "ps; ls -A /tmp")
+    look = (
+        "exec",
+        "--on",
+        "podman:box_1",
+        "--format",
+        "json",
+        "--shell",
+        "ps; ls -A /tmp",
+    )
     shown = boxes.fleet(*look).hosts()["box_1"]["stdout"].splitlines()
     assert [line for line in shown if "sleep 3600" in line]
-    assert [line for line in shown if "sleep 765" in line] == [], "only zombies: [sleep]"
+    assert [line for line in shown if "sleep 765" in line] == [], (
+        "only zombies: [sleep]"
+    )
     assert [line for line in shown if line.split()[2:3] == ["timeout"]] == []
-    assert len([line for line in shown if line.startswith("cli-fleet.")]) == 1, "this run's own"
+    assert len([line for line in shown if line.startswith("cli-fleet.")]) == 1, (
+        "this run's own"
+    )

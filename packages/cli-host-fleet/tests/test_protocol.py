@@ -28,7 +28,9 @@ _HELLO = b"\x1ecli-fleet\x1eLinux\0web01\0/root\0root\0/root\0/tmp\0/bin/bash\0"
 _FACTS = Facts("linux", "web01", "/root", "root", "/root", "/tmp", "/bin/bash")
 
 
-@pytest.mark.parametrize("noise", [b"", b"hello\n", b"\x1e", b"\x1ecli-fleet\x1d\0", b"\0" * 9])
+@pytest.mark.parametrize(
+    "noise", [b"", b"hello\n", b"\x1e", b"\x1ecli-fleet\x1d\0", b"\0" * 9]
+)
 def test_a_greeting_is_found_wherever_it_is_cut(noise: bytes) -> None:
     whole = noise + _HELLO + b"rest"
     for cut in range(len(whole)):
@@ -73,7 +75,9 @@ _STATUS = b"\x1e0123456789abcdef status 3\n"
         (b"", b""),
     ],
 )
-def test_reports_are_found_in_text_wherever_they_are_cut(text: bytes, kept: bytes) -> None:
+def test_reports_are_found_in_text_wherever_they_are_cut(
+    text: bytes, kept: bytes
+) -> None:
     whole = b"banner\n" + MARK + text + _STATUS
     for cut in range(len(whole)):
         reports = Reports(_NONCE, 1)
@@ -104,8 +108,14 @@ def test_a_host_that_is_sent_less_than_all_runs_nothing(tmp_path: Path) -> None:
     after = order("", {"A": "x"}, ["touch", f"{tmp_path}/ran"])
     whole = before + tar + after
     start = len(before) + len(tar)
-    ends = [at for at, byte in enumerate(whole) if not byte and not len(before) <= at < start]
-    for cut in sorted({*ends, *(end + 1 for end in ends[:-1]), len(before) + 700, start - 1}):
+    ends = [
+        at
+        for at, byte in enumerate(whole)
+        if not byte and not len(before) <= at < start
+    ]
+    for cut in sorted(
+        {*ends, *(end + 1 for end in ends[:-1]), len(before) + 700, start - 1}
+    ):
         bash = ["bash", "-c", script("greeting.sh")]
         done = subprocess.run(bash, input=whole[:cut], capture_output=True, check=False)
         assert done.stdout.startswith(MARK)
@@ -116,7 +126,9 @@ def test_a_host_that_is_sent_less_than_all_runs_nothing(tmp_path: Path) -> None:
 def test_an_archive_that_arrives_in_pieces(tmp_path: Path, has_fullblock: bool) -> None:
     """A host takes exactly the archive, whatever pieces the connection delivers."""
     dd = tmp_path / "dd"
-    dd.write_text('#!/bin/sh\n[ "$1" != iflag=fullblock ] || exit 1\nexec /bin/dd "$@"\n')
+    dd.write_text(
+        '#!/bin/sh\n[ "$1" != iflag=fullblock ] || exit 1\nexec /bin/dd "$@"\n'
+    )
     dd.chmod(0o755)
     first = "" if has_fullblock else f"{tmp_path}:"
     shell = subprocess.Popen(
@@ -167,7 +179,10 @@ _DENIED = "root@web01: Permission denied (publickey)."
         (f"{_REFUSED}\nConnection closed by UNKNOWN port 65535\n", _REFUSED),
         (f"{_KEX}\n", _KEX),
         (f"Host key verification failed.\n{_KEX}\n", "Host key verification failed."),
-        (f"bash: no-such-program: not found\n{_KEX}", "bash: no-such-program: not found"),
+        (
+            f"bash: no-such-program: not found\n{_KEX}",
+            "bash: no-such-program: not found",
+        ),
         (f'Load key "k": bad permissions\n{_DENIED}', 'Load key "k": bad permissions'),
         (f"connecting …\n{_DENIED}", _DENIED),
         (

@@ -65,7 +65,9 @@ def test_nothing_waits_where_nobody_answers(
     cli: Cli, env: dict[str, str], given: dict[str, object]
 ) -> None:
     cli.command(_RAN, **given)
-    status, printed, _ = _answered(cli, cli.argv("run", *cli.on("web01"), "demo", "do"), **env)
+    status, printed, _ = _answered(
+        cli, cli.argv("run", *cli.on("web01"), "demo", "do"), **env
+    )
     assert (status, printed) == (1 if "confirm" in given else 2, "")
 
 
@@ -76,12 +78,16 @@ def test_required_arguments_are_asked_for_once(cli: Cli) -> None:
     status, printed, shown = _answered(cli, argv, {"stage: ": "prod", "pin: ": "1234"})
     assert status == 0, shown
     hosts = json.loads(printed)["hosts"]
-    assert [host["stdout"] for host in hosts] == [f"web0{n} got prod 1234 1\n" for n in (1, 2)]
+    assert [host["stdout"] for host in hosts] == [
+        f"web0{n} got prod 1234 1\n" for n in (1, 2)
+    ]
     assert "1234" not in shown
     assert "cli demo do prod" in shown
 
 
 def test_the_default_of_a_category(cli: Cli) -> None:
     cli.command("echo ran\n")
-    (cli.root / "commands/demo/category.json").write_text('{"name": "Demo", "default": "do"}')
+    (cli.root / "commands/demo/category.json").write_text(
+        '{"name": "Demo", "default": "do"}'
+    )
     assert cli.run("web01", "demo").hosts()["web01"]["stdout"] == "ran\n"

@@ -63,7 +63,10 @@ def test_exit_status(states: str, status: int) -> None:
 )
 def test_an_end_that_nobody_confirmed_is_reported(ending: Ending, doubt: bool) -> None:
     assert (
-        judge(ending, _SSH.explain)[2].endswith("did not confirm that the command ended") == doubt
+        judge(ending, _SSH.explain)[2].endswith(
+            "did not confirm that the command ended"
+        )
+        == doubt
     )
 
 

@@ -14,7 +14,13 @@ _HOSTS = [f"h{number}" for number in range(1, 8)]
 
 @pytest.mark.parametrize(
     ("serial", "sizes"),
-    [(None, [7]), ("3", [3, 3, 1]), ("30%", [2, 2, 2, 1]), ("1%", [1] * 7), ("0", [1] * 7)],
+    [
+        (None, [7]),
+        ("3", [3, 3, 1]),
+        ("30%", [2, 2, 2, 1]),
+        ("1%", [1] * 7),
+        ("0", [1] * 7),
+    ],
 )
 def test_batches(serial: str | None, sizes: list[int]) -> None:
     found = list(batches(_HOSTS, Amount.parse(serial) if serial else None))
@@ -24,7 +30,13 @@ def test_batches(serial: str | None, sizes: list[int]) -> None:
 
 @pytest.mark.parametrize(
     ("most", "serial", "allowed"),
-    [(None, None, 10), (None, "2", 0), ("3", None, 3), ("25%", "2", 2), ("100%", "1", 10)],
+    [
+        (None, None, 10),
+        (None, "2", 0),
+        ("3", None, 3),
+        ("25%", "2", 2),
+        ("100%", "1", 10),
+    ],
 )
 def test_failures_allowed(most: str | None, serial: str | None, allowed: int) -> None:
     amounts = [Amount.parse(text) if text else None for text in (most, serial)]
@@ -56,14 +68,18 @@ def test_a_rolling_run_stops_at_the_first_batch_that_fails(cli: Cli) -> None:
 def test_no_two_of_a_rolling_run_at_once(cli: Cli) -> None:
     cli.command("date +%s%N; sleep 0.2; date +%s%N\n")
     done = cli.run("web[01-03]", "--serial", "1")
-    spans = sorted(tuple(map(int, result["stdout"].split())) for result in done.hosts().values())
+    spans = sorted(
+        tuple(map(int, result["stdout"].split())) for result in done.hosts().values()
+    )
     assert all(first[1] < second[0] for first, second in itertools.pairwise(spans))
 
 
 def test_forks_are_a_limit(cli: Cli) -> None:
     cli.command("date +%s%N; sleep 0.2; date +%s%N\n")
     done = cli.run("web[01-04]", "--forks", "2")
-    spans = [tuple(map(int, result["stdout"].split())) for result in done.hosts().values()]
+    spans = [
+        tuple(map(int, result["stdout"].split())) for result in done.hosts().values()
+    ]
     for start, _ in spans:
         assert sum(begin <= start < end for begin, end in spans) <= 2
 

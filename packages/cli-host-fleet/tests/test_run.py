@@ -8,7 +8,9 @@ from conftest import AT_THE_GATE, Cli
 
 
 def test_output_by_line_with_its_host_and_a_table(cli: Cli) -> None:
-    cli.command('echo "hi $1 from $HOSTNAME"; echo oh >&2; [[ $HOSTNAME != web02 ]] || exit 3\n')
+    cli.command(
+        'echo "hi $1 from $HOSTNAME"; echo oh >&2; [[ $HOSTNAME != web02 ]] || exit 3\n'
+    )
     done = cli.fleet("run", *cli.on("web[01-03]"), "demo", "do", "you there")
     assert done.status == 1
     assert sorted(done.stdout.splitlines()) == [

@@ -24,10 +24,25 @@ def _command(cli: Cli, script: str, **definition: object) -> None:
 
 def test_a_script_for_sh(cli: Cli) -> None:
     """It gets its arguments, variables, files and stdin; its status and signals arrive."""
-    _command(cli, 'printf "%s|" "$@" "$X"; cat "${0%/*}/data"; cat; exit 3\n', envs={"X": "it's"})
+    _command(
+        cli,
+        'printf "%s|" "$@" "$X"; cat "${0%/*}/data"; cat; exit 3\n',
+        envs={"X": "it's"},
+    )
     (cli.root / "commands/demo/do/data").write_text("data\n")
     (cli.root / "in").write_text("stdin\n")
-    given = ("--stdin", str(cli.root / "in"), "demo", "do", "a b", "", "$HOME", "'", "é", "-n")
+    given = (
+        "--stdin",
+        str(cli.root / "in"),
+        "demo",
+        "do",
+        "a b",
+        "",
+        "$HOME",
+        "'",
+        "é",
+        "-n",
+    )
     done = cli.run("nobash,web01", *given)
     for name in ("nobash", "web01"):
         host = done.hosts()[name]
@@ -42,7 +57,9 @@ def test_what_needs_bash_is_refused(cli: Cli) -> None:
     cli.command("echo ran\n")
     assert cli.run("nobash").hosts()["nobash"]["reason"] == "no bash on this host"
     _command(cli, "true\n", requires=["cat", "nothere"])
-    assert cli.run("nobash").hosts()["nobash"]["reason"] == "needs nothere (not on PATH)"
+    assert (
+        cli.run("nobash").hosts()["nobash"]["reason"] == "needs nothere (not on PATH)"
+    )
     _command(cli, "true\n", requires=["cat>=1"])
     reason = cli.run("nobash").hosts()["nobash"]["reason"]
     assert reason == "the version of cat cannot be checked: no bash here"
@@ -75,16 +92,31 @@ def test_files_go_there_and_come_back(cli: Cli, tmp_path: Path) -> None:
     on = (*cli.on("nobash"), "--format", "json")
     copied = cli.fleet("copy", *on, str(here), "/opt/got").hosts()["nobash"]
     assert (copied["state"], len(copied["files"])) == ("ok", 4), copied
-    assert sorted(path.name for path in there.iterdir()) == ["..x", ".hidden", "sub", "tool"]
+    assert sorted(path.name for path in there.iterdir()) == [
+        "..x",
+        ".hidden",
+        "sub",
+        "tool",
+    ]
     assert (there / "sub" / "empty").is_dir()
-    several = cli.fleet("copy", *on, str(here / "tool"), str(here / "..x"), "/opt/got/sub")
+    several = cli.fleet(
+        "copy", *on, str(here / "tool"), str(here / "..x"), "/opt/got/sub"
+    )
     assert several.states() == {"nobash": "ok"}
-    nowhere = cli.fleet("copy", *on, str(here / "tool"), "/opt/nope/there").hosts()["nobash"]
+    nowhere = cli.fleet("copy", *on, str(here / "tool"), "/opt/nope/there").hosts()[
+        "nobash"
+    ]
     assert nowhere["stderr"] == "there is no directory /opt/nope\n"
     gathered = cli.fleet("gather", *on, "/opt/g*t", "~/.ssh", str(tmp_path / "in"))
     files = gathered.hosts()["nobash"]["files"]
-    assert {"/opt/got/sub/a b'\n.txt", "/opt/got/sub/..x", "/root/.ssh/authorized_keys"} < {*files}
-    assert (tmp_path / "in/nobash/opt/got/sub/a b'\n.txt").read_text() == "sub/a b'\n.txt"
+    assert {
+        "/opt/got/sub/a b'\n.txt",
+        "/opt/got/sub/..x",
+        "/root/.ssh/authorized_keys",
+    } < {*files}
+    assert (
+        tmp_path / "in/nobash/opt/got/sub/a b'\n.txt"
+    ).read_text() == "sub/a b'\n.txt"
     assert cli.rig.machines["nobash"].leftovers() == []
 
 
@@ -99,8 +131,14 @@ def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
     )
     assert cli.run("nobash", "--timeout", "2").states() == {"nobash": "timeout"}
     assert rigs.running(mark) == []
-    for number, keep in ((signal.SIGINT, "60s"), (signal.SIGKILL, "60s"), (signal.SIGKILL, "0")):
-        process = cli.start("run", *cli.on("nobash"), "--keep-connections", keep, "demo", "do")
+    for number, keep in (
+        (signal.SIGINT, "60s"),
+        (signal.SIGKILL, "60s"),
+        (signal.SIGKILL, "0"),
+    ):
+        process = cli.start(
+            "run", *cli.on("nobash"), "--keep-connections", keep, "demo", "do"
+        )
         assert process.stdout is not None
         assert process.stdout.readline() == b"nobash: up\n"
         assert rigs.running(secret) == [], "no argv shows a variable"
@@ -116,12 +154,15 @@ def test_a_command_that_ends_leaves_no_process(cli: Cli) -> None:
     assert cli.run("nobash").status == 0
     machine = cli.rig.machines["nobash"]
     rigs.wait_for(
-        lambda: not [pid for pid in rigs.running("lifeline") if machine.has(pid)], "ended"
+        lambda: not [pid for pid in rigs.running("lifeline") if machine.has(pid)],
+        "ended",
     )
 
 
 @pytest.mark.parametrize("late", ["the lifeline", "the command"])
-def test_a_signal_reaches_a_process_that_is_not_yet_a_leader(tmp_path: Path, late: str) -> None:
+def test_a_signal_reaches_a_process_that_is_not_yet_a_leader(
+    tmp_path: Path, late: str
+) -> None:
     """On a busy host, the command can end, or the connection, before setsid has run."""
     is_late = "*lifeline*" if late == "the lifeline" else "*eval*"
     setsid = tmp_path / "setsid"

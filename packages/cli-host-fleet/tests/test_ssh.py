@@ -21,7 +21,9 @@ def test_what_holds_for_every_host_is_given_to_ssh() -> None:
 
 
 def test_what_an_inventory_says_of_a_host() -> None:
-    argv = call(Host("a", "10.0.0.1", "2222", "admin"), Calling(), "x", ["ControlPath=/d/e8"])
+    argv = call(
+        Host("a", "10.0.0.1", "2222", "admin"), Calling(), "x", ["ControlPath=/d/e8"]
+    )
     for option in ("HostName=10.0.0.1", "Port=2222", "User=admin", "ControlPath=/d/e8"):
         assert f"-o{option}" in argv
 
@@ -30,7 +32,9 @@ def test_the_zone_of_an_address_is_no_token_of_ssh() -> None:
     assert "-oHostName=fe80::1%%eth0" in call(Host("a", "fe80::1%eth0"), Calling(), "x")
 
 
-@pytest.mark.parametrize("name", ["-x", ":a", "a b", "a;b", "a\nb", "$(a)", "é", "a/b", "a@b"])
+@pytest.mark.parametrize(
+    "name", ["-x", ":a", "a b", "a;b", "a\nb", "$(a)", "é", "a/b", "a@b"]
+)
 def test_names_that_are_none(name: str) -> None:
     with pytest.raises(FleetError):
         Host(name)
@@ -72,4 +76,7 @@ def test_the_directory_of_connections_is_private(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("runtime", ["", "relative", "/a b", "/%h", "/" + "x" * 60])
 def test_a_runtime_directory_that_ssh_could_misread(runtime: str) -> None:
-    assert control_directory({"XDG_RUNTIME_DIR": runtime}) == f"/tmp/cli-fleet-{os.getuid()}"
+    assert (
+        control_directory({"XDG_RUNTIME_DIR": runtime})
+        == f"/tmp/cli-fleet-{os.getuid()}"
+    )

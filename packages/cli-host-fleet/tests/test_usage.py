@@ -16,14 +16,26 @@ from conftest import Cli
     ("words", "said"),
     [
         (("run", "demo", "do"), "Missing option '--on'; see: cli fleet run --help"),
-        (("run", "--on", "web01"), "Missing argument 'WORDS...'; see: cli fleet run --help"),
+        (
+            ("run", "--on", "web01"),
+            "Missing argument 'WORDS...'; see: cli fleet run --help",
+        ),
         (("run", "--on", "web01", "--serail", "1"), "No such option '--serail'."),
-        (("run", "--on", "web01", "--serial", "0", "demo", "do"), "'0': must be at least 1"),
-        (("run", "--on", "web01", "--serial", "0%", "demo", "do"), "'0%': must be at least 1"),
+        (
+            ("run", "--on", "web01", "--serial", "0", "demo", "do"),
+            "'0': must be at least 1",
+        ),
+        (
+            ("run", "--on", "web01", "--serial", "0%", "demo", "do"),
+            "'0%': must be at least 1",
+        ),
         (("run", "--on", "web01", "--forks", "0", "demo", "do"), "--forks"),
         (("hosts",), "Missing option '--on'; see: cli fleet hosts --help"),
         (("copy", "--on", "web01", "x"), "Missing argument 'FILE...'"),
-        (("check", "--on", "web01", "--format", "xml", "demo", "do"), "'xml' is not one of"),
+        (
+            ("check", "--on", "web01", "--format", "xml", "demo", "do"),
+            "'xml' is not one of",
+        ),
     ],
 )
 def test_a_usage_error_is_one_line(cli: Cli, words: tuple[str, ...], said: str) -> None:
@@ -88,7 +100,11 @@ def test_the_first_useful_line_of_sudo(noise: str, line: str) -> None:
     [
         ("deploy ALL=(ALL NOPASSWD: ALL", "root", "syntax error"),
         ("deploy ALL=(ALL) NOPASSWD: ALL", "nosuch", "sudo: unknown user nosuch"),
-        ("deploy ALL=(ALL) NOPASSWD: /bin/true", "root", "sudo: a password is required"),
+        (
+            "deploy ALL=(ALL) NOPASSWD: /bin/true",
+            "root",
+            "sudo: a password is required",
+        ),
         ("", "root", "sudo: a password is required"),
     ],
 )
@@ -96,7 +112,9 @@ def test_why_sudo_failed(cli: Cli, rule: str, user: str, reason: str) -> None:
     """The noise of the login before it is not the reason."""
     machine = cli.rig.machines["noisy"]
     (machine.root / "home/deploy/.bashrc").write_text("echo loud >&2\n")
-    (machine.root / "etc/sudoers").write_text(f"Defaults use_pty\n{rule}\nroot ALL=(ALL) ALL\n")
+    (machine.root / "etc/sudoers").write_text(
+        f"Defaults use_pty\n{rule}\nroot ALL=(ALL) ALL\n"
+    )
     cli.command("true\n")
     host = cli.run("deploy@noisy", "--become-user", user).hosts()["noisy"]
     (machine.root / "etc/sudoers").write_text("Defaults use_pty\nroot ALL=(ALL) ALL\n")
@@ -113,7 +131,12 @@ def _offered(command: object, args: list[str], typed: str) -> list[str]:
 def test_tab_after_on(cli: Cli) -> None:
     """Hosts and groups, also at the end of a set that is begun."""
     config = ["--ssh-config", str(cli.rig.ssh_config), "--on"]
-    assert _offered(run.command, config, "web0")[:4] == ["web01", "web02", "web03", "web04"]
+    assert _offered(run.command, config, "web0")[:4] == [
+        "web01",
+        "web02",
+        "web03",
+        "web04",
+    ]
     assert _offered(run.command, config, "web01,db@web0")[:2] == [
         "web01,db@web01",
         "web01,db@web02",
@@ -137,7 +160,11 @@ def test_tab_after_the_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     """The words of commands, then the arguments that the command declares."""
     stage = {"name": "stage", "choices": ["dev", "prod"]}
     cli.command("true\n", args=[stage, {"name": "--fast"}])
-    for name, value in {**cli.env, "HOME": str(cli.home), "CLI_DIR": str(cli.root)}.items():
+    for name, value in {
+        **cli.env,
+        "HOME": str(cli.home),
+        "CLI_DIR": str(cli.root),
+    }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("COMMAND_CATEGORY", "fleet")
     monkeypatch.setenv("COMMAND_NAME", "run")
@@ -146,4 +173,6 @@ def test_tab_after_the_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     assert _offered(run.command, [*options, "demo"], "he") == ["hello"]
     assert _offered(run.command, [*options, "demo", "do"], "") == ["dev", "prod"]
     assert "self" not in _offered(run.command, options, "")
-    assert _offered(copy_files.command, options, "") == [""], "the shell completes files"
+    assert _offered(copy_files.command, options, "") == [""], (
+        "the shell completes files"
+    )

@@ -15,16 +15,31 @@ def _seen(cli: Cli, *words: str, env: dict[str, str] | None = None) -> dict[str,
     options, names = words[: words.index("demo") + 2], words[words.index("demo") + 2 :]
     done = cli.run("web01", *options, *names, env=env)
     assert done.states() == {"web01": "ok"}, done
-    return dict(line.split("=", 1) for line in done.hosts()["web01"]["stdout"].splitlines())
+    return dict(
+        line.split("=", 1) for line in done.hosts()["web01"]["stdout"].splitlines()
+    )
 
 
 @pytest.fixture
 def ranked(cli: Cli) -> Cli:
     """TIMEOUT is 60 in envs, 30 in settings.conf, 40 in .env, 50 in the inventory."""
-    cli.command(_SHOW, envs={"TIMEOUT": "60", "PLACE": "$USER@$HOSTNAME:$HOME"}, env_files=[".env"])
-    (cli.root / "commands/demo/do/.env").write_text("TIMEOUT=40\nONLY_FILE='a b'\nWEAK=file\n")
+    cli.command(
+        _SHOW,
+        envs={"TIMEOUT": "60", "PLACE": "$USER@$HOSTNAME:$HOME"},
+        env_files=[".env"],
+    )
+    (cli.root / "commands/demo/do/.env").write_text(
+        "TIMEOUT=40\nONLY_FILE='a b'\nWEAK=file\n"
+    )
     (cli.root / "config/settings.conf").write_text("TIMEOUT=30\nWEAK=settings\n")
-    hosts = {"web01": {"ansible_host": "127.0.0.1", "TIMEOUT": 50, "ZONE": "north", "no-name": 1}}
+    hosts = {
+        "web01": {
+            "ansible_host": "127.0.0.1",
+            "TIMEOUT": 50,
+            "ZONE": "north",
+            "no-name": 1,
+        }
+    }
     listing = {"all": {"hosts": ["web01"]}, "_meta": {"hostvars": hosts}}
     (cli.root / "inventory.json").write_text(json.dumps(listing))
     return cli
@@ -47,7 +62,9 @@ def test_the_inventory_stands_just_below_the_caller(ranked: Cli) -> None:
 
 
 def test_weaker_sources_and_the_hosts_own_facts(ranked: Cli) -> None:
-    seen = _seen(ranked, "demo", "do", "WEAK", "ONLY_FILE", "PLACE", "HOME", "COMMAND_NAME")
+    seen = _seen(
+        ranked, "demo", "do", "WEAK", "ONLY_FILE", "PLACE", "HOME", "COMMAND_NAME"
+    )
     assert seen == {
         "WEAK": "settings",
         "ONLY_FILE": "a b",
@@ -113,7 +130,8 @@ def test_a_dry_run_does_not_refuse_an_unresolved_secret(
 def test_an_argument_from_the_callers_variable(cli: Cli) -> None:
     stage = {"name": "stage", "required": True, "env": "STAGE"}
     cli.command(
-        _SHOW, args=[{"name": "names..."}, {"name": "--stage", "value": "S", "env": "STAGE"}]
+        _SHOW,
+        args=[{"name": "names..."}, {"name": "--stage", "value": "S", "env": "STAGE"}],
     )
     seen = _seen(cli, "demo", "do", "ARG_STAGE", "STAGE", env={"STAGE": "prod"})
     assert seen == {"ARG_STAGE": "prod", "STAGE": "prod"}
@@ -122,8 +140,13 @@ def test_an_argument_from_the_callers_variable(cli: Cli) -> None:
 
 
 def test_a_secret_argument_is_in_no_preview(cli: Cli) -> None:
-    cli.command(_SHOW, args=[{"name": "--pin", "value": "PIN", "secret": True}, {"name": "x..."}])
-    shown = cli.fleet("run", *cli.on("web01"), "--dry-run", "demo", "do", "--pin=hunter2", "y")
+    cli.command(
+        _SHOW,
+        args=[{"name": "--pin", "value": "PIN", "secret": True}, {"name": "x..."}],
+    )
+    shown = cli.fleet(
+        "run", *cli.on("web01"), "--dry-run", "demo", "do", "--pin=hunter2", "y"
+    )
     assert shown.status == 0, shown.stderr
     assert b"hunter2" not in shown.stdout
     assert b"--pin=********" in shown.stdout

@@ -30,8 +30,12 @@ TOOLS = {
 }
 _NO_MEDIA = "a command prints text, so there is no tool with images, audio or embedded resources"
 _NO_PROMPTS = "commands are no prompts, so the server has none"
-_OWN_TOOLS = "it needs a tool that the suite names, and ours asks only whether a command may run"
-_OWN_ADDRESS = "it needs an address that the suite names; tests/test_resources.py uses ours"
+_OWN_TOOLS = (
+    "it needs a tool that the suite names, and ours asks only whether a command may run"
+)
+_OWN_ADDRESS = (
+    "it needs an address that the suite names; tests/test_resources.py uses ours"
+)
 EXPECTED = {
     "tools-call-image": _NO_MEDIA,
     "tools-call-audio": _NO_MEDIA,
@@ -76,7 +80,9 @@ def serve_installation(place: Path, port: int) -> None:
     """Make an installation with the suite's tools, and serve it until this process ends."""
     root = place / "cli"
     own = [sys.executable, "-m", "host", "self", "init", str(root), "--name", "cli"]
-    subprocess.run(own, env={**os.environ, "HOME": str(place)}, check=True, capture_output=True)
+    subprocess.run(
+        own, env={**os.environ, "HOME": str(place)}, check=True, capture_output=True
+    )
     for name, script in TOOLS.items():
         file = root / "commands" / name
         file.write_text(f"#!/bin/bash\n# Do what the suite expects.\n{script}\n")
@@ -113,13 +119,24 @@ def main(node: str, suite: str) -> int:
     with tempfile.TemporaryDirectory(prefix="conformance-") as place:
         serve_installation(Path(place), port)
         time.sleep(2)
-        words = [node, f"{suite}/index.js", "server", "--url", f"http://127.0.0.1:{port}/mcp"]
+        words = [
+            node,
+            f"{suite}/index.js",
+            "server",
+            "--url",
+            f"http://127.0.0.1:{port}/mcp",
+        ]
         wrong = 0
         for version in _VERSIONS:
             print(f"== {version}")
             call = [*words, "--suite", "all", "--spec-version", version]
             done = subprocess.run(
-                call, capture_output=True, text=True, check=False, cwd=place, timeout=300
+                call,
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd=place,
+                timeout=300,
             )
             wrong += _unexpected(done.stdout) if done.stdout else 1
             print(done.stderr[:2000], end="")
@@ -128,7 +145,9 @@ def main(node: str, suite: str) -> int:
 
 def _unexpected(printed: str) -> int:
     """Print each scenario with its result; return how many results are not expected."""
-    results = re.findall(r"^([✓✗]) ([a-z0-9-]+): .*, ([0-9]+) failed", printed, re.MULTILINE)
+    results = re.findall(
+        r"^([✓✗]) ([a-z0-9-]+): .*, ([0-9]+) failed", printed, re.MULTILINE
+    )
     wrong = 0
     for mark, name, failed in results:
         is_expected = (mark == "✗") == (name in EXPECTED)

@@ -21,7 +21,9 @@ STATES = (
     *("listening", "ending"),
 )
 _REPORT = "printf 'A=a\\0\\0' >&$CLI_REPORT_FD"  # as the program does before the command starts
-_COMMAND = f"{_REPORT}; trap '' TERM INT; sleep 300 & setsid sleep 301 & echo up; wait; wait"
+_COMMAND = (
+    f"{_REPORT}; trap '' TERM INT; sleep 300 & setsid sleep 301 & echo up; wait; wait"
+)
 _state = sys.argv[-1]
 
 
@@ -69,7 +71,9 @@ async def end(processes: Processes) -> None:
 
 async def call() -> None:
     limits = runs.Limits(seconds=0 if _state == "ending" else 300)
-    await runs.Runner(guard, limits).run(["bash", "-c", _COMMAND], os.environ, hidden, progress)
+    await runs.Runner(guard, limits).run(
+        ["bash", "-c", _COMMAND], os.environ, hidden, progress
+    )
 
 
 if __name__ == "__main__":

@@ -21,23 +21,45 @@ _USUAL = {"show args", "odd slow", "risk drop", "risk sure"}
 @pytest.mark.parametrize(
     ("choice", "there", "not_there"),
     [
-        (Choice(), _USUAL, {"risk root", "odd named", "odd hidden", "odd foreign", "mcp serve"}),
+        (
+            Choice(),
+            _USUAL,
+            {"risk root", "odd named", "odd hidden", "odd foreign", "mcp serve"},
+        ),
         (Choice(("show",)), {"show args", "show words"}, {"odd slow", "risk drop"}),
-        (Choice(("show/a*", "risk")), {"show args", "risk drop"}, {"show words", "odd slow"}),
+        (
+            Choice(("show/a*", "risk")),
+            {"show args", "risk drop"},
+            {"show words", "odd slow"},
+        ),
         (Choice(left_out=("risk", "odd/s*")), {"show args"}, {"risk drop", "odd slow"}),
         (Choice(read_only=True), {"show args", "risk sure"}, {"odd slow", "risk drop"}),
         (Choice(allow_sudo=True), {"risk root"}, {"odd never"}),
-        (Choice(("odd/named", "odd/hidden")), {"odd named", "odd hidden"}, {"odd slow"}),
+        (
+            Choice(("odd/named", "odd/hidden")),
+            {"odd named", "odd hidden"},
+            {"odd slow"},
+        ),
         (Choice(("odd/n*",)), set(), {"odd named", "odd never"}),
-        (Choice(("odd/never", "odd/foreign", "risk/root")), set(), {"odd never", "risk root"}),
+        (
+            Choice(("odd/never", "odd/foreign", "risk/root")),
+            set(),
+            {"odd never", "risk root"},
+        ),
         (Choice(("mcp", "mcp/tools")), {"mcp tools"}, {"mcp serve", "mcp install"}),
-        (Choice(("*", "odd", "odd/*", "odd/start?")), _USUAL, {"odd starts", "mcp serve"}),
+        (
+            Choice(("*", "odd", "odd/*", "odd/start?")),
+            _USUAL,
+            {"odd starts", "mcp serve"},
+        ),
         (Choice(("odd/starts",)), {"odd starts"}, {"mcp serve"}),
         (Choice(("odd/starts", "show"), ("odd",)), {"show args"}, {"odd starts"}),
         (Choice(("odd/starts",), read_only=True), set(), {"odd starts"}),
     ],
 )
-def test_what_is_served(cli: Cli, choice: Choice, there: set[str], not_there: set[str]) -> None:
+def test_what_is_served(
+    cli: Cli, choice: Choice, there: set[str], not_there: set[str]
+) -> None:
     served = {" ".join(one.words) for one in choice.served(all_commands(cli.program))}
     assert there <= served
     assert not not_there & served
@@ -64,7 +86,15 @@ def test_a_pattern_that_means_nothing(cli: Cli, pattern: str, said: str) -> None
 
 @pytest.mark.parametrize("word", ["serve", "tools"])
 @pytest.mark.parametrize(
-    "name", ["odd/starts", "mcp/serve", "mcp/tools", "mcp/install", "mcp/uninstall", "odd starts"]
+    "name",
+    [
+        "odd/starts",
+        "mcp/serve",
+        "mcp/tools",
+        "mcp/install",
+        "mcp/uninstall",
+        "odd starts",
+    ],
 )
 def test_read_only_refuses_what_starts_commands(cli: Cli, word: str, name: str) -> None:
     done = cli.run("mcp", word, "--read-only", "show", name)
@@ -81,7 +111,9 @@ def test_why_what_starts_commands_is_left_out(cli: Cli) -> None:
     assert {shown[name] for name in names} == {"served only if its full name is given"}
 
 
-def test_a_command_that_has_moved_has_its_new_name_only(cli: Cli, tmp_path: Path) -> None:
+def test_a_command_that_has_moved_has_its_new_name_only(
+    cli: Cli, tmp_path: Path
+) -> None:
     core = tmp_path / "core"
     core.mkdir()
     (core / "cli.json").write_text('{"name": "moved", "version": "1"}')
@@ -99,7 +131,10 @@ def test_the_tools_as_json(cli: Cli) -> None:
     assert shown["commands"] == ["show args", "show status"]
     assert [one["name"] for one in shown["tools"]] == ["show__args", "show__status"]
     left_out = shown["left_out"]
-    assert left_out["risk root"] == 'refused by --read-only, because its effects are "destroy"'
+    assert (
+        left_out["risk root"]
+        == 'refused by --read-only, because its effects are "destroy"'
+    )
     assert left_out["odd slow"] == "matches no pattern"
     assert done.stderr == ""
     assert cli.run("mcp", "tools").stdout.replace("\n", "").isprintable()
@@ -108,18 +143,33 @@ def test_the_tools_as_json(cli: Cli) -> None:
 
 
 def test_names_are_short_and_never_the_same() -> None:
-    pieces = ["a", "a_", "_a", "a__b", "a.b", "a-b", "b", "A", "a_b", "x" * 64, "x" * 63 + "y"]
+    pieces = [
+        "a",
+        "a_",
+        "_a",
+        "a__b",
+        "a.b",
+        "a-b",
+        "b",
+        "A",
+        "a_b",
+        "x" * 64,
+        "x" * 63 + "y",
+    ]
     pieces.append(tool_name(["a.b"], "cli"))
     words = [
         one
         for length in (1, 2, 3)
-        for one in itertools.product([piece for piece in pieces if piece[0] != "_"], repeat=length)
+        for one in itertools.product(
+            [piece for piece in pieces if piece[0] != "_"], repeat=length
+        )
     ]
     names = [tool_name(one, "cli") for one in words]
     assert len(set(names)) == len(words)
     assert max(len(f"mcp__cli__{name}") for name in names) == 60
     assert all(
-        set(name) <= set("abcdefghijklmnopqrstuvwxyABDEFGHIJKLMNOP0123456789_-") for name in names
+        set(name) <= set("abcdefghijklmnopqrstuvwxyABDEFGHIJKLMNOP0123456789_-")
+        for name in names
     )
     assert tool_name(["demo", "hello"], "cli") == "demo__hello"
     assert tool_name(["db", "drop_all"], "cli") == "db__drop_all"

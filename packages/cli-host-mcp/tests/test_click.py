@@ -72,17 +72,26 @@ def clicked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
 
 @pytest.fixture
 def served(clicked: Cli, monkeypatch: pytest.MonkeyPatch) -> Offer:
-    ours = {"CLI_DIR": str(clicked.root), "COMMAND_NAME": "serve", "COMMAND_CATEGORY": "mcp"}
+    ours = {
+        "CLI_DIR": str(clicked.root),
+        "COMMAND_NAME": "serve",
+        "COMMAND_CATEGORY": "mcp",
+    }
     for name, value in {**clicked.environ, **ours}.items():
         monkeypatch.setenv(name, value)
     choice = Choice(patterns=("cloud/*",))
-    return Offer(choice, choice.served(all_commands(Program.current())), "cli", search=False)
+    return Offer(
+        choice, choice.served(all_commands(Program.current())), "cli", search=False
+    )
 
 
 def test_the_schema(served: Offer) -> None:
     schemas = {tool["name"]: tool["inputSchema"] for tool in served.tools()}
     create = schemas["cloud__create"]
-    assert create["required"] == ["machine", "tag"]  # its other name, `label`, is as good
+    assert create["required"] == [
+        "machine",
+        "tag",
+    ]  # its other name, `label`, is as good
     assert create["properties"] == {
         "machine": {"type": "string"},
         "words": {"type": "array", "items": {"type": "string"}},
@@ -99,7 +108,12 @@ def test_the_schema(served: Offer) -> None:
             "description": "The same as --tag.",
         },
         "cache": {"type": "boolean", "default": True},
-        "size": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+        "size": {
+            "type": "array",
+            "items": {"type": "integer"},
+            "minItems": 2,
+            "maxItems": 2,
+        },
         "-n": {"type": "number"},
     }
     assert schemas["cloud__empty"]["properties"] == {}
@@ -117,7 +131,13 @@ def test_the_schema(served: Offer) -> None:
         ({"machine": "a", "tag": ["--x"], "-n": -5}, ["--tag=--x", "-n-5", "a"]),
         ({"machine": "a", "words": ["--region", "x"]}, ["--", "a", "--region", "x"]),
     ],
-    ids=["multiple", "flag", "two values", "values that look like options", "no option"],
+    ids=[
+        "multiple",
+        "flag",
+        "two values",
+        "values that look like options",
+        "no option",
+    ],
 )
 def test_the_words(served: Offer, given: dict[str, Any], words: list[str]) -> None:
     assert served.answer("cloud__create", given).args == words
@@ -140,7 +160,13 @@ def test_what_does_not_fit(served: Offer, given: dict[str, Any], problem: str) -
 
 def test_click_itself_parses(clicked: Cli) -> None:
     with connected(clicked, "2026-07-28") as assistant:
-        given = {"machine": "-m", "words": ["--tag", "z"], "tag": ["-x"], "size": [-3, 4], "-n": -5}
+        given = {
+            "machine": "-m",
+            "words": ["--tag", "z"],
+            "tag": ["-x"],
+            "size": [-3, 4],
+            "-n": -5,
+        }
         called = assistant.call("cloud__create", **given)
         assert called.text.splitlines() == [
             "tags: ('-x',)",

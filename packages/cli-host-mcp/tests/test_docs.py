@@ -18,7 +18,11 @@ _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.skipif(not _PAGE.exists(), reason="docs/assistants.md is the project's")
 def test_commands_of_the_page(tmp_path: Path) -> None:
-    commands = [line for block in _BLOCK.findall(_PAGE.read_text()) for line in block.splitlines()]
+    commands = [
+        line
+        for block in _BLOCK.findall(_PAGE.read_text())
+        for line in block.splitlines()
+    ]
     assert len(commands) == 6
     cli = Cli(tmp_path / "acme", tmp_path)
     subprocess.run(
@@ -30,7 +34,11 @@ def test_commands_of_the_page(tmp_path: Path) -> None:
     env = {**cli.environ, "PATH": f"{cli.root}/core:{os.environ['PATH']}"}
     for command in commands:
         done = subprocess.run(
-            ["bash", "-c", command], env=env, capture_output=True, text=True, check=False
+            ["bash", "-c", command],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
         assert done.stderr == ""

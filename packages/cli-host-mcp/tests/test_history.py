@@ -55,7 +55,9 @@ def test_a_call_is_recorded_once(recording: Cli, mode: str) -> None:
     assert run["output"] == "my ******** ********\n"
     secrets = "4711|from-settings|t0ken-here"
     files = recording.home / ".local" / "state"
-    found = subprocess.run(["grep", "-rEl", secrets, files], capture_output=True, check=False)
+    found = subprocess.run(
+        ["grep", "-rEl", secrets, files], capture_output=True, check=False
+    )
     assert (found.returncode, found.stdout) == (1, b"")
 
 

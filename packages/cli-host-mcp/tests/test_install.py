@@ -39,7 +39,10 @@ def test_toml_is_appended_to() -> None:
     text = '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "y"\n'
     found = edited(CLIENTS["codex"], text, "my cli", _ENTRY)
     assert found.startswith(text)
-    assert tomllib.loads(found)["mcp_servers"] == {"other": {"command": "y"}, "my cli": _ENTRY}
+    assert tomllib.loads(found)["mcp_servers"] == {
+        "other": {"command": "y"},
+        "my cli": _ENTRY,
+    }
     assert edited(CLIENTS["codex"], found, "my cli", _ENTRY) == found
     assert without(CLIENTS["codex"], found, "my cli") == text
 
@@ -86,7 +89,10 @@ def test_every_form_of_toml(text: str) -> None:
     others = {key: one for key, one in before["mcp_servers"].items() if key != "cli"}
     assert tomllib.loads(changed) == {**before, "mcp_servers": {**others, "cli": entry}}
     removed = without(CLIENTS["codex"], changed, "cli")
-    assert {"mcp_servers": {}, **tomllib.loads(removed)} == {**before, "mcp_servers": others}
+    assert {"mcp_servers": {}, **tomllib.loads(removed)} == {
+        **before,
+        "mcp_servers": others,
+    }
     assert existing(CLIENTS["codex"], removed, "cli", "/opt/cli") is None
     comments = [line for line in text.splitlines() if line.startswith("#")]
     assert [line for line in removed.splitlines() if line.startswith("#")] == comments
@@ -99,7 +105,11 @@ def test_every_form_of_toml(text: str) -> None:
         ("cursor", "[]", "expected an object"),
         ("cursor", '{"mcpServers": []}', "expected an object"),
         ("cursor", '{"a": 1, "a": 2}', "a key occurs twice"),
-        ("cursor", '{"mcpServers": {"cli": {"command": "/else"}}}', "another server is called cli"),
+        (
+            "cursor",
+            '{"mcpServers": {"cli": {"command": "/else"}}}',
+            "another server is called cli",
+        ),
         (
             "cursor",
             '{"mcpServers": {"cli": {"command": "/opt/cli"}}}',
@@ -110,9 +120,21 @@ def test_every_form_of_toml(text: str) -> None:
             '{"mcpServers": {"cli": {"command": "/opt/cli", "args": ["db", "mcp", "serve"]}}}',
             "another server is called cli",
         ),
-        ("cursor", '{"mcpServers": {"cli": "/opt/cli"}}', "another server is called cli"),
-        ("codex", "[mcp_servers.cli]\ncommand = 'else'\n", "another server is called cli"),
-        ("codex", "mcp_servers = {}\n", "its list of servers has a form that cannot be edited"),
+        (
+            "cursor",
+            '{"mcpServers": {"cli": "/opt/cli"}}',
+            "another server is called cli",
+        ),
+        (
+            "codex",
+            "[mcp_servers.cli]\ncommand = 'else'\n",
+            "another server is called cli",
+        ),
+        (
+            "codex",
+            "mcp_servers = {}\n",
+            "its list of servers has a form that cannot be edited",
+        ),
         ("codex", "model = ", "Invalid value"),
     ],
 )
@@ -122,7 +144,8 @@ def test_what_cannot_be_edited_is_left(client: str, text: str, said: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("client", "file"), [("cursor", ".cursor/mcp.json"), ("codex", ".codex/config.toml")]
+    ("client", "file"),
+    [("cursor", ".cursor/mcp.json"), ("codex", ".codex/config.toml")],
 )
 def test_an_existing_entry_is_never_widened_without_options(
     tmp_path: Path, client: str, file: str
@@ -144,11 +167,18 @@ def test_an_existing_entry_is_never_widened_without_options(
     printed = cli.run(*call, "--print").stdout
     assert printed == f"{client}: {path}\n{narrow}"
     assert cli.run(*call, "--name", "acme").returncode == 0  # a second entry
-    assert cli.run("mcp", "uninstall", "--client", client, "--name", "acme").returncode == 0
+    assert (
+        cli.run("mcp", "uninstall", "--client", client, "--name", "acme").returncode
+        == 0
+    )
     done = cli.run(*call, "--", "--read-only", "show/i*")
-    assert done.stdout == f"{client}: {path} already has cli with --read-only 'show/i*'\n"
+    assert (
+        done.stdout == f"{client}: {path} already has cli with --read-only 'show/i*'\n"
+    )
     done = cli.run(*call, "--", "show")
-    assert done.stdout == f"{client}: cli was written to {path}; restart the assistant\n"
+    assert (
+        done.stdout == f"{client}: cli was written to {path}; restart the assistant\n"
+    )
     assert "read-only" not in path.read_text()
     done = cli.run("mcp", "uninstall")
     assert (done.returncode, done.stderr) == (0, "")
@@ -180,7 +210,9 @@ def test_uninstall_leaves_what_is_not_its_own(tmp_path: Path) -> None:
     assert not gemini.exists()
     done = cli.run("mcp", "uninstall", "--client", "curser")
     assert done.returncode == 2
-    assert done.stderr.startswith("cli mcp uninstall: --client curser: unknown; did you mean")
+    assert done.stderr.startswith(
+        "cli mcp uninstall: --client curser: unknown; did you mean"
+    )
 
 
 def test_as_a_user(cli: Cli) -> None:
@@ -198,7 +230,9 @@ def test_as_a_user(cli: Cli) -> None:
         f"cursor: cli was written to {cli.home}/.cursor/mcp.json; restart the assistant\n"
         f"gemini: cli was written to {cli.home}/.gemini/settings.json; restart the assistant\n"
     )
-    assert done.stderr.startswith(f"cli mcp install: {cli.home}/.config/zed/settings.json: ")
+    assert done.stderr.startswith(
+        f"cli mcp install: {cli.home}/.config/zed/settings.json: "
+    )
     assert done.stderr.count("\n") == 1
     entry = {"command": cli.file, "args": ["mcp", "serve", "--read-only", "show"]}
     assert json.loads(real.read_text()) == {"mcpServers": {"cli": entry}}
@@ -210,7 +244,9 @@ def test_as_a_user(cli: Cli) -> None:
     assert again.stdout == (
         f"gemini: {cli.home}/.gemini/settings.json already has cli with --read-only show\n"
     )
-    printed = cli.run("mcp", "install", "--client", "claude-code", "--name", "acme", "--print")
+    printed = cli.run(
+        "mcp", "install", "--client", "claude-code", "--name", "acme", "--print"
+    )
     place, _, document = printed.stdout.partition("\n")
     assert place == f"claude-code: {cli.home}/.mcp.json"
     assert json.loads(document) == {
@@ -230,9 +266,13 @@ def test_real_files_keep_all_but_the_entry(client: str) -> None:
     entry = known.entry(["/opt/cli", "mcp", "serve"])
     added = edited(known, text, "cli", entry)
     assert existing(known, added, "cli", "/opt/cli") == entry
-    others = [line for line in text.splitlines() if line.strip() not in ("", "}", "},", "]")]
+    others = [
+        line for line in text.splitlines() if line.strip() not in ("", "}", "},", "]")
+    ]
     kept = iter(added.splitlines())
-    assert all(any(line.rstrip(",") == other.rstrip(",") for other in kept) for line in others)
+    assert all(
+        any(line.rstrip(",") == other.rstrip(",") for other in kept) for line in others
+    )
     narrow = known.entry(["/opt/cli", "mcp", "serve", "--read-only"])
     changed = edited(known, added, "cli", narrow)
     assert existing(known, changed, "cli", "/opt/cli") == narrow
@@ -279,7 +319,9 @@ def test_an_entry_of_a_cloned_repository_gives_no_rights(tmp_path: Path) -> None
     path = cli.home / ".mcp.json"
     env = {"LD_PRELOAD": "/x.so", "CLI_TRUST": "/", "CLI_YES": "1"}
     entry = {"type": "stdio", "command": cli.file, "args": ["mcp", "serve", "show"]}
-    path.write_text(json.dumps({"mcpServers": {"cli": {**entry, "env": env, "trust": True}}}))
+    path.write_text(
+        json.dumps({"mcpServers": {"cli": {**entry, "env": env, "trust": True}}})
+    )
     done = cli.run("mcp", "install", "--client", "claude-code")
     assert done.stdout == (
         f"claude-code: cli was written to {path}; removed from the entry: env, trust; "
@@ -320,8 +362,14 @@ def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
             "--client cursr: unknown; did you mean cursor?; known: ",
         ),
         (("--print", "--", "--read-onl"), "mcp serve: No such option '--read-onl'"),
-        (("--client", "cursor", "--", "shwo"), "shwo matches no command; did you mean show"),
-        (("--client", "cursor", "--", "--except", "x/*", "show"), "x/* matches no command"),
+        (
+            ("--client", "cursor", "--", "shwo"),
+            "shwo matches no command; did you mean show",
+        ),
+        (
+            ("--client", "cursor", "--", "--except", "x/*", "show"),
+            "x/* matches no command",
+        ),
     ],
 )
 def test_usage(cli: Cli, words: tuple[str, ...], said: str) -> None:

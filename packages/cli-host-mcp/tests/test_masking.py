@@ -52,7 +52,11 @@ def test_what_begins_no_secret_is_not_held_back() -> None:
         ("DATABASE", "pg://me:s3cret/word@db/x", {"s3cret/word"}),
         ("DATABASE", "pg://me:s3cretword@db/x", {"s3cretword"}),
         ("DATABASE", "pg://postgres@db/x", {"//postgres@"}),
-        ("DATABASES", "pg://me:s3cret:1@db/x pg://me:s3cret-2@db", {"s3cret:1", "s3cret-2"}),
+        (
+            "DATABASES",
+            "pg://me:s3cret:1@db/x pg://me:s3cret-2@db",
+            {"s3cret:1", "s3cret-2"},
+        ),
         ("REMOTE", "ssh://me:s3cretword@host/x", {"s3cretword"}),
         ("HOOK", "https://a.b/c?token=0123456&x=7654321", {"0123456"}),
         ("TEXT", "an … and ******** of one's own", set()),

@@ -141,7 +141,9 @@ def test_killed_in_each_state_of_a_call(cli: Cli) -> None:
     """A server may be killed between any two steps of a call."""
     env = {**cli.environ, "CLI_DIR": str(cli.root)}
     argv = [sys.executable, killed.__file__]
-    calls = {state: subprocess.Popen([*argv, state], env=env) for state in killed.STATES}
+    calls = {
+        state: subprocess.Popen([*argv, state], env=env) for state in killed.STATES
+    }
     assert {state: call.wait(60) for state, call in calls.items()} == dict.fromkeys(
         killed.STATES, -signal.SIGKILL
     )
@@ -155,7 +157,10 @@ def test_a_flood_of_calls(cli: Cli) -> None:
         send(server, *calls)
         found = [received(server)["result"] for _ in range(count - 65)]
         said = [one["content"][0]["text"] for one in found]
-        assert said.count("busy: 1 running, 64 waiting; try again later; nothing was run") > 900
+        assert (
+            said.count("busy: 1 running, 64 waiting; try again later; nothing was run")
+            > 900
+        )
         ping = request(count, "tools/list")
         send(server, ping)
         while received(server)["id"] != count:
@@ -170,7 +175,9 @@ def test_a_client_that_only_writes(cli: Cli) -> None:
         received(server)
         assert server.stdin
         os.set_blocking(server.stdin.fileno(), False)
-        block = b"".join(request(n, "tools/call", name="unknown" * 9) for n in range(1, 400))
+        block = b"".join(
+            request(n, "tools/call", name="unknown" * 9) for n in range(1, 400)
+        )
         until_seconds = time.monotonic() + 2
         sent = 0
         while time.monotonic() < until_seconds:
@@ -184,7 +191,14 @@ def test_a_client_that_only_writes(cli: Cli) -> None:
 
 
 def test_what_is_no_message_is_passed_over(cli: Cli) -> None:
-    odd = (b"{}", b"\xff\xfe", b"[1, 2]", b'{"jsonrpc": "2.0"', b"\n\n", b"x" * (5 << 20))
+    odd = (
+        b"{}",
+        b"\xff\xfe",
+        b"[1, 2]",
+        b'{"jsonrpc": "2.0"',
+        b"\n\n",
+        b"x" * (5 << 20),
+    )
     with cli.serve() as server:
         for number, line in enumerate(odd):
             send(server, line, b"\n", request(number, "tools/list"))
@@ -194,16 +208,27 @@ def test_what_is_no_message_is_passed_over(cli: Cli) -> None:
         assert server.wait(60) == 0
         assert server.stderr
         told = server.stderr.read().decode()
-    assert told == "cli mcp serve: warning: a message of more than 4194304 bytes was dropped\n"
+    assert (
+        told
+        == "cli mcp serve: warning: a message of more than 4194304 bytes was dropped\n"
+    )
 
 
 def test_an_agreement_cannot_be_made_up(cli: Cli) -> None:
     """A consent is valid once, for one command line, and only with the state that was issued."""
-    envelope = {**_ENVELOPE, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+    envelope = {
+        **_ENVELOPE,
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    }
     yes = {"agree": {"action": "accept", "content": {}}}
 
     def call(word: str, **more: Any) -> dict[str, Any]:
-        body = {"name": "risk__drop", "arguments": {"words": [word]}, "_meta": envelope, **more}
+        body = {
+            "name": "risk__drop",
+            "arguments": {"words": [word]},
+            "_meta": envelope,
+            **more,
+        }
         line = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": body}
         send(server, json.dumps(line).encode() + b"\n")
         found: dict[str, Any] = received(server)["result"]
@@ -214,12 +239,16 @@ def test_an_agreement_cannot_be_made_up(cli: Cli) -> None:
         state = made_up["requestState"]
         other = call("b", requestState=state, inputResponses=yes)
         used = call("a", requestState=state, inputResponses=yes)
-        assert [one["resultType"] for one in (made_up, other, used)] == ["input_required"] * 3
+        assert [one["resultType"] for one in (made_up, other, used)] == [
+            "input_required"
+        ] * 3
         asked = used["inputRequests"]["agree"]["params"]["message"]
         assert asked == "Run cli risk drop a? It may destroy something."
         done = call("a", requestState=used["requestState"], inputResponses=yes)
         assert done["content"][0]["text"] == "dropped a\n"
-        assert call("a", requestState=used["requestState"], inputResponses=yes)["inputRequests"]
+        assert call("a", requestState=used["requestState"], inputResponses=yes)[
+            "inputRequests"
+        ]
         server.terminate()
 
 

@@ -19,7 +19,11 @@ from host import HostError, Program
 @pytest.fixture
 def offer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that creates offers, in the process of `mcp serve`."""
-    ours = {"CLI_DIR": str(cli.root), "COMMAND_NAME": "serve", "COMMAND_CATEGORY": "mcp"}
+    ours = {
+        "CLI_DIR": str(cli.root),
+        "COMMAND_NAME": "serve",
+        "COMMAND_CATEGORY": "mcp",
+    }
     for name, value in {**cli.environ, **ours}.items():
         monkeypatch.setenv(name, value)
 
@@ -49,12 +53,16 @@ def test_who_is_asked(offer: Any, confirm: str, asked: set[str]) -> None:
 def test_annotations_are_those_of_the_strongest_call(offer: Any, cli: Cli) -> None:
     """An option may raise the effects, and a command that starts others may do anything."""
     wipe = {"name": "--wipe", "effects": "destroy"}
-    cli.command("hints option", "true\n", effects="read", args=[{"name": "--all"}, wipe])
+    cli.command(
+        "hints option", "true\n", effects="read", args=[{"name": "--all"}, wipe]
+    )
     cli.command("hints plain", "true\n", effects="read", args=[{"name": "--all"}])
     cli.command("hints starts", "true\n", effects="read", starts_commands=True)
     try:
         served = offer("destroy", patterns=("hints", "hints/starts"))
-        hints = {tool["name"]: tuple(tool["annotations"].values()) for tool in served.tools()}
+        hints = {
+            tool["name"]: tuple(tool["annotations"].values()) for tool in served.tools()
+        }
         assert hints == {
             "hints__option": (False, True),
             "hints__plain": (True, False),
@@ -123,7 +131,9 @@ def declared(cli: Cli, offer: Any) -> Any:
     return offer
 
 
-def test_the_schema_of_arguments(declared: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_schema_of_arguments(
+    declared: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     [tool] = [one for one in declared("destroy").tools() if one["name"] == "more__args"]
     assert tool["inputSchema"]["properties"] == {
         "stage": {"type": "string", "pattern": "^(?:[a-z]+)$"},
@@ -147,9 +157,23 @@ def test_the_schema_of_arguments(declared: Any, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_words_of_arguments(declared: Any) -> None:
-    given = {"stage": "dev", "host": ["a", "-b"], "cache": False, "pin": "hunter2", "all": False}
+    given = {
+        "stage": "dev",
+        "host": ["a", "-b"],
+        "cache": False,
+        "pin": "hunter2",
+        "all": False,
+    }
     call = declared("destroy").answer("more__args", given)
-    assert call.args == ["--host", "a", "--host=-b", "--no-cache", "--pin", "hunter2", "dev"]
+    assert call.args == [
+        "--host",
+        "a",
+        "--host=-b",
+        "--no-cache",
+        "--pin",
+        "hunter2",
+        "dev",
+    ]
     assert call.question == ""
     assert "hunter2" not in call.line
     assert "--pin '********'" in call.line
@@ -170,13 +194,16 @@ def test_an_option_raises_the_effects(declared: Any) -> None:
     question = declared("destroy").answer("more__args", given).question
     assert question == "Run cli more args --purge dev? It may destroy something."
     with pytest.raises(
-        CallError, match='--read-only refuses this call, because its effects are "destroy"'
+        CallError,
+        match='--read-only refuses this call, because its effects are "destroy"',
     ):
         declared("destroy", read_only=True).answer("more__args", given)
 
 
 def test_a_word_is_never_an_option_of_the_program(offer: Any, cli: Cli) -> None:
-    call = offer("destroy").answer("show__words", {"words": ["--yes", "--safe", "--color=always"]})
+    call = offer("destroy").answer(
+        "show__words", {"words": ["--yes", "--safe", "--color=always"]}
+    )
     assert isinstance(call, Call)
     assert call.argv == [cli.file, "show", "words", "--yes", "--safe", "--color=always"]
 
@@ -184,9 +211,18 @@ def test_a_word_is_never_an_option_of_the_program(offer: Any, cli: Cli) -> None:
 @pytest.mark.parametrize("patterns", [(), ("*",), ("show", "s*")])
 @pytest.mark.parametrize(
     "name",
-    ["self info", "self/plugin/add", "self plugin", "self", "self__info", " self  uninstall"],
+    [
+        "self info",
+        "self/plugin/add",
+        "self plugin",
+        "self",
+        "self__info",
+        " self  uninstall",
+    ],
 )
-def test_self_is_never_offered(offer: Any, name: str, patterns: tuple[str, ...]) -> None:
+def test_self_is_never_offered(
+    offer: Any, name: str, patterns: tuple[str, ...]
+) -> None:
     """`self` has no tools, and `find`, `describe` and `run` do not know it."""
     served = offer("never", search=True, patterns=patterns, allow_sudo=True)
     for tool in ("describe", "run"):
@@ -201,7 +237,8 @@ def test_self_is_never_offered(offer: Any, name: str, patterns: tuple[str, ...])
 
 
 @pytest.mark.parametrize(
-    "name", ["odd named", "odd hidden", "odd starts", "odd never", "risk root", "mcp tools"]
+    "name",
+    ["odd named", "odd hidden", "odd starts", "odd never", "risk root", "mcp tools"],
 )
 def test_each_mode_offers_the_same_commands(offer: Any, name: str) -> None:
     search, each = offer("never", search=True), offer("never")
@@ -220,7 +257,9 @@ def test_texts_of_definitions_are_escaped(offer: Any) -> None:
     assert tool["description"] == f"{ESCAPED} | Example: {ESCAPED} ({ESCAPED})"
     assert tool["inputSchema"]["properties"]["kind"]["description"] == ESCAPED
     search = offer("never", search=True)
-    assert search.answer("find", {"query": "forged"}) == f"odd forged: {ESCAPED} (change)"
+    assert (
+        search.answer("find", {"query": "forged"}) == f"odd forged: {ESCAPED} (change)"
+    )
     described = search.answer("describe", {"command": "odd forged"})
     assert "".join(described.split("\n")).isprintable()
 

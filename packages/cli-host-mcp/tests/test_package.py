@@ -29,7 +29,9 @@ def test_a_run_loads_nothing_of_it(cli: Cli) -> None:
         loaded = re.findall(r"\| +([\w.]+)$", done.stderr, re.MULTILINE)
         assert "host.__main__" in loaded
         assert [
-            one for one in loaded if one.split(".")[0] in ("cli_host_mcp", "mcp", "anyio")
+            one
+            for one in loaded
+            if one.split(".")[0] in ("cli_host_mcp", "mcp", "anyio")
         ] == []
 
 
@@ -44,7 +46,9 @@ def test_the_commands_are_declared(cli: Cli) -> None:
     }
     assert all(row["starts_commands"] for row in rows.values())
     assert done.stderr == ""
-    listed = json.loads(cli.run("self", "list", "--format", "json").stdout)["categories"]
+    listed = json.loads(cli.run("self", "list", "--format", "json").stdout)[
+        "categories"
+    ]
     assert {tuple(row["path"]): row["description"] for row in listed}["mcp",] == (
         "Offer commands to AI assistants"
     )

@@ -25,7 +25,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Cli:
         {"name": "--region", "value": "R", "choices": ["eu", "us"]},
         {"name": "--pin", "value": "PIN", "secret": True},
     ]
-    cli.command("app deploy", "echo one; sleep 0.3; echo two\n", effects="destroy", args=args)
+    cli.command(
+        "app deploy", "echo one; sleep 0.3; echo two\n", effects="destroy", args=args
+    )
     cli.command("app never", "true\n", **{"x-mcp": "never"})
     program = cli.root / "commands/app/deploy/stages"
     program.write_text(_STAGES)
@@ -90,14 +92,23 @@ def test_what_cannot_be_read(client: Assistant, uri: str, said: str) -> None:
         ("words", "app/n", {}, []),
         ("argument", "", {"words": "app/deploy"}, ["stage", "size", "region", "pin"]),
         ("argument", "", {"words": "app/never"}, []),
-        ("value", "stage", {"words": "app/deploy", "argument": "stage"}, ["stage-a", "stage-b"]),
+        (
+            "value",
+            "stage",
+            {"words": "app/deploy", "argument": "stage"},
+            ["stage-a", "stage-b"],
+        ),
         ("value", "", {"words": "app/deploy", "argument": "size"}, ["small", "large"]),
         ("value", "e", {"words": "app/deploy", "argument": "region"}, ["eu"]),
         ("value", "", {"words": "app/deploy", "argument": "pin"}, []),
     ],
 )
 def test_completion_is_that_of_tab(
-    client: Assistant, name: str, value: str, others: dict[str, str], expected: list[str]
+    client: Assistant,
+    name: str,
+    value: str,
+    others: dict[str, str],
+    expected: list[str],
 ) -> None:
     template = "cli://candidates/{words}/{argument}/{value}"
     found = client.portal.call(client.client.list_resource_templates).resource_templates
@@ -135,7 +146,9 @@ def test_changes_are_announced(tmp_path: Path) -> None:
         client.messages.clear()
         until(lambda: any(_is_change(message) for message in client.messages), 30)
         cli.command("app three", "true\n")
-        assert set(client.tools()) == {"app__one"}  # the list was made when the server started
+        assert set(client.tools()) == {
+            "app__one"
+        }  # the list was made when the server started
     with connected(cli, "2026-07-28", "app") as client:
         client.tools()
         changed = client.portal.start_task_soon(_listen, client)

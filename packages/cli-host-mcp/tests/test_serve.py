@@ -16,7 +16,13 @@ from conftest import ESCAPED, FORGED, SECRET, Assistant, Cli, connected, made, u
 def test_each_command_is_a_tool(assistant: Assistant) -> None:
     tools = assistant.tools()
     assert {"show__args", "show__words", "odd__hang", "risk__drop"} <= set(tools)
-    assert not {"risk__root", "odd__never", "odd__named", "odd__hidden", "mcp__serve"} & set(tools)
+    assert not {
+        "risk__root",
+        "odd__never",
+        "odd__named",
+        "odd__hidden",
+        "mcp__serve",
+    } & set(tools)
     shown = tools["show__args"]
     assert (shown.title, shown.description) == ("Show Args", "Do show args")
     assert shown.input_schema == {
@@ -24,7 +30,11 @@ def test_each_command_is_a_tool(assistant: Assistant) -> None:
         "properties": {
             "target": {"type": "string", "enum": ["web", "db"]},
             "count": {"type": "integer", "default": 3},
-            "files": {"type": "array", "items": {"type": "string"}, "description": "a path"},
+            "files": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "a path",
+            },
             "force": {"type": "boolean"},
             "label": {"type": "string", "description": "what it is called"},
             "ratio": {"type": "number"},
@@ -33,7 +43,10 @@ def test_each_command_is_a_tool(assistant: Assistant) -> None:
         "additionalProperties": False,
     }
     hints = {
-        name: (tools[name].annotations.read_only_hint, tools[name].annotations.destructive_hint)
+        name: (
+            tools[name].annotations.read_only_hint,
+            tools[name].annotations.destructive_hint,
+        )
         for name in ("show__args", "show__words", "risk__drop")
     }
     assert hints == {
@@ -45,7 +58,9 @@ def test_each_command_is_a_tool(assistant: Assistant) -> None:
 
 def test_values_reach_the_command_as_words(assistant: Assistant) -> None:
     words = ["a b", "", "$(id)", "-x", "--yes", "é\n;", "*"]
-    assert assistant.call("show__words", words=words).blocks == ["".join(f"{w}\n" for w in words)]
+    assert assistant.call("show__words", words=words).blocks == [
+        "".join(f"{w}\n" for w in words)
+    ]
     found = assistant.call(
         "show__args", target="web", files=["x y"], force=True, label="-rm", ratio=0.5
     )
@@ -66,13 +81,25 @@ def test_values_reach_the_command_as_words(assistant: Assistant) -> None:
         ({}, "missing arguments: target"),
         ({"target": "mail"}, "expected one of web, db"),
         ({"target": "--force"}, "target: a value must not begin with -; found --force"),
-        ({"target": "web", "files": ["-rf"]}, "files: a value must not begin with -; found -rf"),
+        (
+            {"target": "web", "files": ["-rf"]},
+            "files: a value must not begin with -; found -rf",
+        ),
         ({"target": "web", "files": "x"}, "files: expected an array"),
-        ({"target": "web", "count": "many"}, "count: expected a whole number; found many"),
+        (
+            {"target": "web", "count": "many"},
+            "count: expected a whole number; found many",
+        ),
         ({"target": "web", "force": "yes"}, "force: expected true or false"),
         ({"target": "web", "label": ["a"]}, "label: expected a string or a number"),
-        ({"target": "web", "lable": "a"}, "unknown argument lable; did you mean label?"),
-        ({"target": "web", "--force": True}, "unknown argument --force; did you mean force?"),
+        (
+            {"target": "web", "lable": "a"},
+            "unknown argument lable; did you mean label?",
+        ),
+        (
+            {"target": "web", "--force": True},
+            "unknown argument --force; did you mean force?",
+        ),
         ({"target": "web", "label": "a\0b"}, "label: an argument must not contain NUL"),
     ],
 )
@@ -86,7 +113,9 @@ def test_what_does_not_fit_is_refused(
     assert "\n" not in found.text
 
 
-@pytest.mark.parametrize("name", ["nothing", "risk__root", "odd__never", "mcp__serve", "self__env"])
+@pytest.mark.parametrize(
+    "name", ["nothing", "risk__root", "odd__never", "mcp__serve", "self__env"]
+)
 def test_what_is_not_served_cannot_be_called(assistant: Assistant, name: str) -> None:
     with pytest.raises(MCPError, match=f"unknown tool {name}"):
         assistant.call(name)
@@ -114,7 +143,9 @@ def test_secrets_are_masked(assistant: Assistant) -> None:
 
 def test_much_output_is_cut_in_the_middle(assistant: Assistant) -> None:
     found = assistant.call("odd__megabytes")
-    head, missing, tail = re.split(r"\n… (\d+) bytes are missing here …\n", found.blocks[0])
+    head, missing, tail = re.split(
+        r"\n… (\d+) bytes are missing here …\n", found.blocks[0]
+    )
     assert len(head) + int(missing) + len(tail) == 10_000_004
     assert len(head) + len(tail) == 65536
     assert tail.endswith("xxx" + "end\n")
@@ -140,7 +171,9 @@ def test_jobs_beyond_the_limit_wait(assistant: Assistant) -> None:
     assert time.monotonic() - start > 1.2
 
 
-def test_the_user_is_asked_before_something_is_destroyed(assistant: Assistant, cli: Cli) -> None:
+def test_the_user_is_asked_before_something_is_destroyed(
+    assistant: Assistant, cli: Cli
+) -> None:
     dropped = cli.home / "dropped"
     dropped.unlink(missing_ok=True)
     for answer, said in (("decline", "did not agree"), ("cancel", "did not agree")):
@@ -152,7 +185,9 @@ def test_the_user_is_asked_before_something_is_destroyed(assistant: Assistant, c
     assert not dropped.exists()
     assistant.answer = "accept"
     assert assistant.call("risk__drop", words=["it all"]).blocks == ["dropped it all\n"]
-    assert assistant.asked[-1] == "Run cli risk drop 'it all'? It may destroy something."
+    assert (
+        assistant.asked[-1] == "Run cli risk drop 'it all'? It may destroy something."
+    )
     assert assistant.call("risk__sure").blocks == ["sure\n"]
     assert assistant.asked[-1] == "Run cli risk sure? Really?"
 
@@ -230,7 +265,10 @@ def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
     with connected(cli, mode, *options, "--except", "show", asks=False) as assistant:
         assert list(assistant.tools()) == ["find", "describe", "run"]
         assert len(str([one.model_dump() for one in assistant.tools().values()])) < 3000
-        assert "risk drop: Do risk drop (destroy)" in assistant.call("find", query="drop").text
+        assert (
+            "risk drop: Do risk drop (destroy)"
+            in assistant.call("find", query="drop").text
+        )
         assert "show args" not in assistant.call("find").text
         shown = assistant.call("describe", command="odd slow").text
         assert '"name": "odd__slow"' in shown
@@ -239,18 +277,26 @@ def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
             "the command needs the user's consent, and this client cannot ask; "
             "to run the command by hand: cli risk drop x; nothing was run"
         )
-        assert "unknown command show args" in assistant.call("run", command="show args").text
+        assert (
+            "unknown command show args"
+            in assistant.call("run", command="show args").text
+        )
         assert (
             "unknown argument force"
             in assistant.call("run", command="odd slow", arguments={"force": True}).text
         )
-        assert "expected an object" in assistant.call("run", command="odd slow", arguments=[1]).text
+        assert (
+            "expected an object"
+            in assistant.call("run", command="odd slow", arguments=[1]).text
+        )
 
 
 def test_secrets_of_settings_that_take_long(tmp_path: Path) -> None:
     """settings.conf takes long: later calls run at the same time, and all mask its secrets."""
     cli = made(tmp_path)
-    (cli.root / "config/settings.conf").write_text("sleep 0.6\nSLOW_TOKEN=from-slow-settings\n")
+    (cli.root / "config/settings.conf").write_text(
+        "sleep 0.6\nSLOW_TOKEN=from-slow-settings\n"
+    )
     cli.command("show slow", 'echo "<$SLOW_TOKEN>"\n')
     with connected(cli, "2026-07-28") as assistant:
         assert assistant.call("show__slow").blocks == ["<********>\n"]
@@ -272,5 +318,7 @@ def test_a_secret_is_requested_once(tmp_path: Path) -> None:
         env_files=[f"run:{mint} PLACE="],
     )
     with connected(cli, "2026-07-28") as assistant:
-        assert assistant.call("show__fresh").blocks == ["<********> <********> <********>\n"]
+        assert assistant.call("show__fresh").blocks == [
+            "<********> <********> <********>\n"
+        ]
     assert (tmp_path / "requests").read_text() == 3 * "x\n"

@@ -10,9 +10,13 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGHUP], ids=lambda one: one.name
+)
 def test_a_process_starts_with_the_default_signals(number: int) -> None:
-    done = subprocess.run(["/bin/sh", "-c", f"kill -{int(number)} $$; echo survived"], check=False)
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"kill -{int(number)} $$; echo survived"], check=False
+    )
     assert done.returncode == -number
 
 
@@ -20,8 +24,19 @@ def test_the_suite_may_start_with_signals_ignored() -> None:
     one = f"{__file__}::test_a_process_starts_with_the_default_signals"
     pytest_words = ("-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", one)
     done = subprocess.run(
-        ["/bin/sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh", sys.executable, *pytest_words],
-        env={key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")},
+        [
+            "/bin/sh",
+            "-c",
+            "trap '' INT HUP; exec \"$@\"",
+            "sh",
+            sys.executable,
+            *pytest_words,
+        ],
+        env={
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("PYTEST_")
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -14,7 +14,11 @@ from conftest import MODES, Assistant, Cli, connected, made
 def small(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     found = made(tmp_path_factory.mktemp("structured"))
     found.command("json text", "echo text\n")
-    shape = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    shape = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+    }
     for name, script, schema in (
         ("object", 'echo "{\\"n\\": ${1-1}}"\n', shape),
         ("list", "echo '[1, 2]'\n", {"type": "array", "items": {"$ref": "#/$defs/n"},
@@ -24,7 +28,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     ):  # fmt: skip
         more = {"schema": "out.json"} if schema else {}
         envs = {"QUOTED_KEY": 'a"b\\\\c'} if name == "secret" else {}
-        found.command(f"json {name}", script, effects="read", output="json", envs=envs, **more)
+        found.command(
+            f"json {name}", script, effects="read", output="json", envs=envs, **more
+        )
         folder = found.root / "commands/json" / name
         (folder / "out.json").write_text(json.dumps(schema or {}))
     return found
@@ -53,7 +59,11 @@ def test_output_in_json_is_data(client: Assistant) -> None:
         ("json__object", ['"x"'], "stdout does not have its schema, at n"),
         ("json__free", ["1 2"], "stdout is not one JSON value: Extra data"),
         ("json__free", [""], "stdout is not one JSON value: Expecting value"),
-        ("json__free", ["1" * 70_000], "the output is too long to be data; see --max-output"),
+        (
+            "json__free",
+            ["1" * 70_000],
+            "the output is too long to be data; see --max-output",
+        ),
     ],
 )
 def test_output_that_is_not_as_declared_is_an_error(

@@ -35,7 +35,9 @@ def test_commands_of_the_page(cli: Cli, collector: Collector) -> None:
         stdin=subprocess.DEVNULL,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert [received.span.name for received in collector.received] == ["acme deploy"] * 2
+    assert [received.span.name for received in collector.received] == [
+        "acme deploy"
+    ] * 2
     assert collector.received[1].span.trace_id.hex() in commands
 
 

@@ -26,9 +26,18 @@ def test_the_span_of_a_run(cli: Cli, collector: Collector) -> None:
     [received] = collector.received
     span = received.span
     assert collector.paths == ["/v1/traces"]
-    assert (span.name, span.kind, span.parent_span_id) == ("acme deploy app", _INTERNAL, b"")
+    assert (span.name, span.kind, span.parent_span_id) == (
+        "acme deploy app",
+        _INTERNAL,
+        b"",
+    )
     assert (span.status.code, span.status.message) == (_ERROR, "exit status 3")
-    assert before - 10**9 < span.start_time_unix_nano < span.end_time_unix_nano < time.time_ns()
+    assert (
+        before - 10**9
+        < span.start_time_unix_nano
+        < span.end_time_unix_nano
+        < time.time_ns()
+    )
     assert 0.3e9 <= span.end_time_unix_nano - span.start_time_unix_nano < 30e9
     attributes = received.attributes
     assert attributes.pop("process.pid") > 1
@@ -37,7 +46,14 @@ def test_the_span_of_a_run(cli: Cli, collector: Collector) -> None:
     assert attributes == {
         "process.executable.name": "acme",
         "process.exit.code": 3,
-        "process.command_args": ["acme", "deploy", "app", "staging", "--pin", "********"],
+        "process.command_args": [
+            "acme",
+            "deploy",
+            "app",
+            "staging",
+            "--pin",
+            "********",
+        ],
         "process.working_directory": str(cli.home),
         "cli_host.command": "deploy app",
         "cli_host.run.origin": "script",
@@ -57,7 +73,10 @@ def test_a_success_and_a_signal(cli: Cli, collector: Collector) -> None:
     assert (ran.returncode, good.span.status.code) == (0, 0)
     assert good.attributes["process.pid"] == int(ran.stdout)
     assert "error.type" not in good.attributes
-    assert (killed.attributes["process.exit.code"], killed.attributes["error.type"]) == (
+    assert (
+        killed.attributes["process.exit.code"],
+        killed.attributes["error.type"],
+    ) == (
         143,
         "SIGTERM",
     )
@@ -88,9 +107,17 @@ def test_the_callers_span_is_the_parent_and_the_script_sees_no_change(
         {"OTEL_TRACES_SAMPLER": "always_off"},
         {"TRACEPARENT": _SAMPLED.removesuffix("1") + "0"},
     ],
-    ids=["no collector", "disabled", "no exporter", "sampler", "caller does not sample"],
+    ids=[
+        "no collector",
+        "disabled",
+        "no exporter",
+        "sampler",
+        "caller does not sample",
+    ],
 )
-def test_when_nothing_is_sent(cli: Cli, collector: Collector, env: dict[str, str]) -> None:
+def test_when_nothing_is_sent(
+    cli: Cli, collector: Collector, env: dict[str, str]
+) -> None:
     cli.script("good", "echo ran")
     done = cli.run("good", **env)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", "")
@@ -143,7 +170,9 @@ def test_a_collector_that_refuses(cli: Cli, collector: Collector) -> None:
     done = cli.run("bad")
     [warning] = done.stderr.splitlines()
     assert done.returncode == 3
-    assert warning.startswith("acme: warning: plugin otel: trace: cli_host_otel.span:send_span: ")
+    assert warning.startswith(
+        "acme: warning: plugin otel: trace: cli_host_otel.span:send_span: "
+    )
     assert f"no trace was sent to {collector.address}: " in warning
     assert "400" in warning
 

@@ -95,7 +95,11 @@ class Cli:
     def calls(self) -> list[list[str]]:
         """Return the argv of each call of a stand-in."""
         log = Path(self.environ["STAND_IN_LOG"])
-        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        return (
+            [json.loads(line) for line in log.read_text().splitlines()]
+            if log.exists()
+            else []
+        )
 
 
 @pytest.fixture(scope="session")

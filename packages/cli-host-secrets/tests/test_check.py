@@ -13,7 +13,12 @@ _GOOD, _BAD = "op://prod/db/password", "op://prod/db"
 
 def test_each_reference_has_a_line(cli: Cli) -> None:
     cli.stand_in()
-    secrets = {"A": "aws-sm:prod/token", "B": _GOOD, "C": _BAD, "D": "vault:secret/db#none"}
+    secrets = {
+        "A": "aws-sm:prod/token",
+        "B": _GOOD,
+        "C": _BAD,
+        "D": "vault:secret/db#none",
+    }
     cli.show(secrets)
     reason = 'expected op://VAULT/ITEM/FIELD without any of {}$"`\\'
     expected = (
@@ -80,6 +85,11 @@ def test_real_tools(store: Cli, recipient: str) -> None:
     store.tool(*words, f"{store.folder}/values.env")
     status, out, _ = store.run("secrets", "check", "try", "show")
     assert status == 1
-    assert out.startswith("try show: env_files: sops:values.env: ok\ntry show: A: pass:token: ok\n")
-    assert "try show: B: pass:none: failed: pass ended with status 1: Error: none is not" in out
+    assert out.startswith(
+        "try show: env_files: sops:values.env: ok\ntry show: A: pass:token: ok\n"
+    )
+    assert (
+        "try show: B: pass:none: failed: pass ended with status 1: Error: none is not"
+        in out
+    )
     assert "hush" not in out

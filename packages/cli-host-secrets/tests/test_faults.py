@@ -28,7 +28,9 @@ def errors(cli: Cli, reference: str, **env: str) -> str:
         (cli.folder / name).write_text("x\n")
     status, out, err = cli.run("try", "show", **env)
     assert (status, out, err.count("\n")) == (1, "", 1)
-    return err.removeprefix(f'acme: {cli.folder}/command.json: "secrets.TOKEN": {reference}: ')
+    return err.removeprefix(
+        f'acme: {cli.folder}/command.json: "secrets.TOKEN": {reference}: '
+    )
 
 
 @pytest.mark.parametrize("program", _BOTH)
@@ -47,8 +49,12 @@ def test_missing(cli: Cli, program: str, tmp_path: Path) -> None:
 def test_hang(cli: Cli, program: str) -> None:
     cli.stand_in()
     start = time.monotonic()
-    text = errors(cli, REFERENCES[program], STAND_IN_FAULT="hang", CLI_SECRETS_TIMEOUT="0.7")
-    assert text == "did not answer within 0.7 s; to wait longer, set CLI_SECRETS_TIMEOUT\n"
+    text = errors(
+        cli, REFERENCES[program], STAND_IN_FAULT="hang", CLI_SECRETS_TIMEOUT="0.7"
+    )
+    assert (
+        text == "did not answer within 0.7 s; to wait longer, set CLI_SECRETS_TIMEOUT\n"
+    )
     assert time.monotonic() - start < 10
 
 
@@ -57,7 +63,9 @@ def test_failure(cli: Cli, program: str) -> None:
     """A long reason is shortened, put on one line, and stripped of control characters."""
     cli.stand_in()
     text = errors(cli, REFERENCES[program], STAND_IN_FAULT="fails")
-    assert text.startswith(f"{program} ended with status 3: a [31mlong [0m reason word word")
+    assert text.startswith(
+        f"{program} ended with status 3: a [31mlong [0m reason word word"
+    )
     assert " … word word " in text
     assert f" last words; try: {program} " in text
     assert len(text) < 500

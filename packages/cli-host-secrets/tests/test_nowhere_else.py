@@ -36,7 +36,10 @@ def tools(store: Cli, recipient: str) -> Cli:
     words = ["age", "--recipient", recipient, "--output", f"{store.folder}/token.age"]
     store.tool(*words, stdin=f"{_VALUE}\n")
     encrypt = ["sops", "--encrypt", "--in-place", "--age", recipient]
-    for name, text in (("token.yaml", f"key: {_VALUE}\n"), ("variables.env", f"A={_VALUE}\n")):
+    for name, text in (
+        ("token.yaml", f"key: {_VALUE}\n"),
+        ("variables.env", f"A={_VALUE}\n"),
+    ):
         (store.folder / name).write_text(text)
         store.tool(*encrypt, f"{store.folder}/{name}")
     store.more["PYTHON_KEYRING_BACKEND"] = "keyrings.alt.file.PlaintextKeyring"
@@ -52,10 +55,23 @@ def test_a_value_is_nowhere_else(
 ) -> None:
     names = list(definition.get("secrets", {"A": ""}))
     tools.show(**{"secrets": {}, **definition})
-    (tools.folder / "main.sh").write_text(f"echo {' '.join(f'${{#{one}}}' for one in names)}\n")
+    (tools.folder / "main.sh").write_text(
+        f"echo {' '.join(f'${{#{one}}}' for one in names)}\n"
+    )
     log = tmp_path / "strace"
     before = holders(tools)
-    words = ["strace", "-f", "-y", "-v", "-s", "1000000", "-e", f"trace={_TRACED}", "-o", str(log)]
+    words = [
+        "strace",
+        "-f",
+        "-y",
+        "-v",
+        "-s",
+        "1000000",
+        "-e",
+        f"trace={_TRACED}",
+        "-o",
+        str(log),
+    ]
     done = subprocess.run(
         [*words, f"{tools.root}/core/acme", "try", "show"],
         env=tools.environ | {"DEBUG": "true"},
@@ -65,9 +81,14 @@ def test_a_value_is_nowhere_else(
         check=False,
         stdin=subprocess.DEVNULL,
     )
-    assert (done.returncode, done.stdout.split()) == (0, [str(len(_VALUE)) for _ in names])
+    assert (done.returncode, done.stdout.split()) == (
+        0,
+        [str(len(_VALUE)) for _ in names],
+    )
     assert _VALUE not in done.stderr
-    calls = [one.split(maxsplit=1)[1] for one in log.read_text(errors="replace").splitlines()]
+    calls = [
+        one.split(maxsplit=1)[1] for one in log.read_text(errors="replace").splitlines()
+    ]
     shown = [one for one in calls if _VALUE in one]
     started = [one for one in shown if one.startswith("execve")]
     piped = [one for one in shown if _PIPE.match(one)]
@@ -83,5 +104,10 @@ def test_a_value_is_nowhere_else(
 
 def holders(cli: Cli) -> list[Path]:
     """Return the files of the installation and the home that hold the value."""
-    files = [one for folder in (cli.root, cli.home) for one in folder.rglob("*") if one.is_file()]
+    files = [
+        one
+        for folder in (cli.root, cli.home)
+        for one in folder.rglob("*")
+        if one.is_file()
+    ]
     return [one for one in files if _VALUE.encode() in one.read_bytes()]

@@ -36,7 +36,9 @@ def test_pages_name_the_schemes_and_the_stand_ins(page: Path) -> None:
     text = page.read_text()
     assert [one for one in _SCHEMES if f"`{one}:" not in text] == []
     paragraph = next(one for one in text.split("\n\n") if "The tests replace" in one)
-    names = {one.name for one in STAND_INS.iterdir() if not one.suffix and one.is_file()}
+    names = {
+        one.name for one in STAND_INS.iterdir() if not one.suffix and one.is_file()
+    }
     assert {one for one in names if f"`{one}`" not in paragraph} == set()
     assert {
         one for one in ("pass", "age", "sops", "keyring") if f"`{one}`" not in paragraph
@@ -44,7 +46,9 @@ def test_pages_name_the_schemes_and_the_stand_ins(page: Path) -> None:
 
 
 @needs("pass", "gpg", "age", "sops")
-@pytest.mark.skipif(not _PAGE.exists(), reason="docs/password-managers.md is the project's")
+@pytest.mark.skipif(
+    not _PAGE.exists(), reason="docs/password-managers.md is the project's"
+)
 def test_commands_of_the_page(store: Cli) -> None:
     """In one shell, each command of the page succeeds and prints the text after `# prints`."""
     commands = "".join(_BLOCK.findall(_PAGE.read_text()))

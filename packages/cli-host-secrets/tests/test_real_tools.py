@@ -64,7 +64,9 @@ def test_a_locked_key_without_a_terminal(store: Cli) -> None:
     store.show({"TOKEN": "pass:token"})
     status, out, err = store.run("try", "show")
     assert (status, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith(line(store, "pass ended with status 2: gpg: ", "pass:token")[:-1])
+    assert err.startswith(
+        line(store, "pass ended with status 2: gpg: ", "pass:token")[:-1]
+    )
     assert err.endswith("; try: pass show -- token\n")
 
 
@@ -95,7 +97,9 @@ def test_age_fails_in_one_line(cli: Cli, recipient: str) -> None:
     (cli.folder / "plain.age").write_text("hush\n")
     status, out, err = cli.run("try", "show")
     assert (status, out, err.count("\n")) == (1, "", 2)
-    assert err.startswith(line(cli, f"{cli.folder}/none.age does not exist", "age:none.age"))
+    assert err.startswith(
+        line(cli, f"{cli.folder}/none.age does not exist", "age:none.age")
+    )
     assert "age ended with status 1: age: error: " in err
     cli.show({"KEY": "age:token.age"})
     status, out, err = cli.run("try", "show", AGE_IDENTITY_FILE="")
@@ -115,24 +119,57 @@ def test_sops(cli: Cli, recipient: str) -> None:
         }
     )
     (cli.folder / "secrets.yaml").write_text(written)
-    cli.tool("sops", "--encrypt", "--in-place", "--age", recipient, f"{cli.folder}/secrets.yaml")
+    cli.tool(
+        "sops",
+        "--encrypt",
+        "--in-place",
+        "--age",
+        recipient,
+        f"{cli.folder}/secrets.yaml",
+    )
     (cli.home / "token.txt").write_text("quiet\n")
-    words = ["sops", "--encrypt", "--age", recipient, "--output", "token.enc", "token.txt"]
+    words = [
+        "sops",
+        "--encrypt",
+        "--age",
+        recipient,
+        "--output",
+        "token.enc",
+        "token.txt",
+    ]
     cli.tool(*words)
-    assert cli.run("try", "show") == (0, "WORD=hush\nPORT=5432\nHOST=b\nTEXT=quiet\n", "")
+    assert cli.run("try", "show") == (
+        0,
+        "WORD=hush\nPORT=5432\nHOST=b\nTEXT=quiet\n",
+        "",
+    )
 
 
 @_SOPS
-@pytest.mark.parametrize("name", [".env.enc", "secrets.env", "secrets.yaml.enc", "secrets.json"])
+@pytest.mark.parametrize(
+    "name", [".env.enc", "secrets.env", "secrets.yaml.enc", "secrets.json"]
+)
 def test_sops_keeps_the_format(cli: Cli, recipient: str, name: str) -> None:
     """A dotenv file keeps its format, even if the file's name does not show the format."""
     kind = "yaml" if "yaml" in name else "json" if "json" in name else "dotenv"
-    text = {"yaml": "TOKEN: hush\n", "json": '{"TOKEN": "hush"}', "dotenv": "TOKEN=hush\nPIN=1\n"}
+    text = {
+        "yaml": "TOKEN: hush\n",
+        "json": '{"TOKEN": "hush"}',
+        "dotenv": "TOKEN=hush\nPIN=1\n",
+    }
     is_dotenv = kind == "dotenv"
     more = {"env_files": [f"sops:{name}"], "names": ["TOKEN"]} if is_dotenv else {}
     cli.show({} if is_dotenv else {"TOKEN": f"sops:{name}#TOKEN"}, **more)
     (cli.home / "plain").write_text(text[kind])
-    words = ["--encrypt", "--age", recipient, "--input-type", kind, "--output-type", kind]
+    words = [
+        "--encrypt",
+        "--age",
+        recipient,
+        "--input-type",
+        kind,
+        "--output-type",
+        kind,
+    ]
     cli.tool("sops", *words, "--output", f"{cli.folder}/{name}", "plain")
     assert "hush" not in (cli.folder / name).read_text()
     assert cli.run("try", "show") == (0, "TOKEN=hush\n", "")
@@ -172,7 +209,11 @@ def test_sops_gives_the_same_bytes_as_a_file_and_as_a_key(
     if "E" in values:
         reference = f"sops:{name}#E"
         cli.show({"E": reference})
-        assert cli.run("try", "show") == (1, "", line(cli, "its value is empty", reference, "E"))
+        assert cli.run("try", "show") == (
+            1,
+            "",
+            line(cli, "its value is empty", reference, "E"),
+        )
 
 
 @_SOPS
@@ -181,15 +222,21 @@ def test_sops_files_that_are_no_variables(cli: Cli, recipient: str) -> None:
     encrypted(cli, recipient, "sections.ini", "ini", "[db]\nA=hush\n")
     for name, key in (("nested.yaml", "db"), ("sections.ini", "db")):
         cli.show({}, env_files=[f"sops:{name}"], names=["A"])
-        reason = f"{key} is an object or a list; `env_files` needs one value for each name"
-        expected = f'acme: {cli.folder}/command.json: "env_files": sops:{name}: {reason}\n'
+        reason = (
+            f"{key} is an object or a list; `env_files` needs one value for each name"
+        )
+        expected = (
+            f'acme: {cli.folder}/command.json: "env_files": sops:{name}: {reason}\n'
+        )
         assert cli.run("try", "show") == (1, "", expected)
     cli.show({}, env_files=["sops:nested.yaml#db"], names=["B"])
     assert cli.run("try", "show") == (0, "B=quiet\n", "")
 
 
 @_SOPS
-def test_a_binary_file_of_sops_is_the_text_of_an_env_file(cli: Cli, recipient: str) -> None:
+def test_a_binary_file_of_sops_is_the_text_of_an_env_file(
+    cli: Cli, recipient: str
+) -> None:
     encrypted(cli, recipient, "values.enc", "binary", "A='hush'\nB=$A\n")
     cli.show({}, env_files=["sops:values.enc"], names=["A", "B"])
     assert cli.run("try", "show") == (0, "A=hush\nB=hush\n", "")
@@ -198,20 +245,47 @@ def test_a_binary_file_of_sops_is_the_text_of_an_env_file(cli: Cli, recipient: s
 def encrypted(cli: Cli, recipient: str, name: str, form: str, text: str) -> None:
     cli.folder.mkdir(parents=True, exist_ok=True)
     (cli.home / "plain").write_text(text)
-    words = ["--encrypt", "--age", recipient, "--input-type", form, "--output-type", form]
+    words = [
+        "--encrypt",
+        "--age",
+        recipient,
+        "--input-type",
+        form,
+        "--output-type",
+        form,
+    ]
     cli.tool("sops", *words, "--output", f"{cli.folder}/{name}", "plain")
 
 
 @_SOPS
 def test_sops_fails_in_one_line(cli: Cli, recipient: str) -> None:
-    cli.show({"A": "sops:none.yaml", "B": "sops:a.yaml#c/d", "C": "sops:a.yaml#b", "D": "sops:-x"})
+    cli.show(
+        {
+            "A": "sops:none.yaml",
+            "B": "sops:a.yaml#c/d",
+            "C": "sops:a.yaml#b",
+            "D": "sops:-x",
+        }
+    )
     (cli.folder / "a.yaml").write_text("b: [hush]\n")
-    cli.tool("sops", "--encrypt", "--in-place", "--age", recipient, f"{cli.folder}/a.yaml")
+    cli.tool(
+        "sops", "--encrypt", "--in-place", "--age", recipient, f"{cli.folder}/a.yaml"
+    )
     (cli.home / "other").write_text("")
     expected = [
-        line(cli, f"{cli.folder}/none.yaml: No such file or directory", "sops:none.yaml", "A"),
+        line(
+            cli,
+            f"{cli.folder}/none.yaml: No such file or directory",
+            "sops:none.yaml",
+            "A",
+        ),
         line(cli, "the secret has no c/d", "sops:a.yaml#c/d", "B"),
-        line(cli, "b is an object or a list; name one of its fields", "sops:a.yaml#b", "C"),
+        line(
+            cli,
+            "b is an object or a list; name one of its fields",
+            "sops:a.yaml#b",
+            "C",
+        ),
         line(cli, "expected sops:FILE or sops:FILE#KEY", "sops:-x", "D"),
     ]
     assert cli.run("try", "show") == (1, "", "".join(expected))
@@ -237,7 +311,11 @@ def test_keyring(keyring: Cli) -> None:
 def test_keyring_fails_in_one_line(keyring: Cli) -> None:
     keyring.show({"TOKEN": "keyring:other/bob"})
     reason = "the keyring has no such entry; try: keyring set other bob"
-    assert keyring.run("try", "show") == (1, "", line(keyring, reason, "keyring:other/bob"))
+    assert keyring.run("try", "show") == (
+        1,
+        "",
+        line(keyring, reason, "keyring:other/bob"),
+    )
     keyring.show({"TOKEN": "keyring:ada"})
     reason = "expected keyring:SERVICE/USER"
     assert keyring.run("try", "show") == (1, "", line(keyring, reason, "keyring:ada"))
@@ -249,7 +327,9 @@ def test_keyring_fails_in_one_line(keyring: Cli) -> None:
     assert "No recommended backend was available" in err
 
 
-@pytest.mark.parametrize("source", ["", "/tmp/w/cli_host_secrets-0.1.0-py3-none-any.whl"])
+@pytest.mark.parametrize(
+    "source", ["", "/tmp/w/cli_host_secrets-0.1.0-py3-none-any.whl"]
+)
 def test_keyring_is_not_installed(cli: Cli, source: str) -> None:
     entry = {"name": "cli-host-secrets", "kind": "pip", "source": source}
     text = json.dumps({"plugins": [entry]})

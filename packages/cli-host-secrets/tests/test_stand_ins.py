@@ -103,7 +103,9 @@ def test_more_secrets_than_a_call_of_aws_takes(cli: Cli) -> None:
     cli.show({"A": "aws-sm:prod/token", **names})
     status, out, err = cli.run("try", "show")
     assert (status, out, err.count("\n")) == (1, "", 24)
-    assert "aws-sm:none/23: ResourceNotFoundException: Secrets Manager can't find" in err
+    assert (
+        "aws-sm:none/23: ResourceNotFoundException: Secrets Manager can't find" in err
+    )
     assert [len(json.loads(one[-1])["SecretIdList"]) for one in cli.calls()] == [20, 5]
 
 
@@ -126,7 +128,9 @@ def test_op_suggests_the_reference_that_fails(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("source", ["caller", "envs", "env_files", "settings"])
-def test_nothing_is_asked_if_another_source_gives_the_value(cli: Cli, source: str) -> None:
+def test_nothing_is_asked_if_another_source_gives_the_value(
+    cli: Cli, source: str
+) -> None:
     definition: dict[str, object] = {}
     if source == "envs":
         definition["envs"] = {"A": "mine"}

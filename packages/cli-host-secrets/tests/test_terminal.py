@@ -18,7 +18,9 @@ pytestmark = needs("age")
 _PASSPHRASE = "open sesame"
 
 
-def on_terminal(words: Sequence[str], env: Mapping[str, str], cwd: str) -> tuple[int, str]:
+def on_terminal(
+    words: Sequence[str], env: Mapping[str, str], cwd: str
+) -> tuple[int, str]:
     """Run a program on a terminal and type the passphrase at prompts; return status and text."""
     near, far = pty.openpty()
     process = subprocess.Popen(

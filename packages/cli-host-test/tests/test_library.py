@@ -85,7 +85,9 @@ _CASES = {
 
 
 def test_every_function(cli: Cli) -> None:
-    text = "".join(f'@test "{name}" {{ {code}; }}\n' for name, (code, _) in _CASES.items())
+    text = "".join(
+        f'@test "{name}" {{ {code}; }}\n' for name, (code, _) in _CASES.items()
+    )
     cli.tests("tests/library.bats", text)
     done = cli.run("test", "--jobs", "4")
     assert done.stderr == ""
@@ -101,7 +103,9 @@ def test_every_function(cli: Cli) -> None:
 
 
 def test_a_plain_failure_shows_the_calls(cli: Cli) -> None:
-    cli.tests("tests/plain.bats", '@test "x" { fake p; p 1; run p 2; [ "$output" = x ]; }\n')
+    cli.tests(
+        "tests/plain.bats", '@test "x" { fake p; p 1; run p 2; [ "$output" = x ]; }\n'
+    )
     done = cli.run("test")
     assert done.status == 1
     assert done.stdout.endswith("# calls of fakes, in order:\n#   p 1\n#   p 2\n")

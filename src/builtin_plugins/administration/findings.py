@@ -31,7 +31,9 @@ class Finding(NamedTuple):
         return "fixed" if self.fixed else "hint" if self.hint else "error"
 
 
-def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> Iterator[str]:
+def grouped(
+    rows: Iterable[tuple[str, str, Finding]], terminal: Terminal
+) -> Iterator[str]:
     """Yield the lines of a page from rows of a heading, a text and the finding to show.
 
     Adjacent rows with the same heading stand below one heading. Each remedy follows its text.
@@ -48,4 +50,6 @@ def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> Ite
 def counted(findings: Iterable[Finding]) -> str:
     """Return the number of findings of each kind: `2 errors, 1 hint`."""
     kinds = sorted(Counter(finding.kind for finding in findings).items())
-    return ", ".join(f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds)
+    return ", ".join(
+        f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds
+    )

@@ -21,7 +21,9 @@ def left_out(node: FolderNode) -> Iterator[Finding]:
         category = node.category()
         for name in sorted(os.listdir(node.at)):
             is_own = category is not None and name == category.entrypoint
-            is_candidate = script_word(name) == "main" if node.owned else script_word(name) != ""
+            is_candidate = (
+                script_word(name) == "main" if node.owned else script_word(name) != ""
+            )
             if is_candidate and not is_own:
                 yield from _reason(node, name)
 
@@ -31,12 +33,16 @@ def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
     tree, path, reason, remedy = node.tree, os.path.join(node.at, name), "", ""
     refused = refusal(path, node.base)
     has_extension = script_word(name) != name
-    if not os.path.isfile(path) or (refused and not has_extension and not os.access(path, os.X_OK)):
+    if not os.path.isfile(path) or (
+        refused and not has_extension and not os.access(path, os.X_OK)
+    ):
         return
     scripts = {} if tree.scripts and node.parent else tree.scripts
     if scripts is None:
         reason = "" if refused else "no command.json refers to this script"
-        remedy = 'move it into a folder with a command.json, or set "scripts" in plugin.json'
+        remedy = (
+            'move it into a folder with a command.json, or set "scripts" in plugin.json'
+        )
     elif not name.startswith(scripts.get("prefix", "")):
         reason = f"its name does not begin with {scripts['prefix']}"
     elif not (words := words_of_script(name, scripts)):
@@ -53,7 +59,9 @@ def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
         yield Finding("undefined", Problem(path, reason, remedy), hint=True)
 
 
-def _shadowed(node: FolderNode | None, words: list[str], path: str) -> Iterator[Finding]:
+def _shadowed(
+    node: FolderNode | None, words: list[str], path: str
+) -> Iterator[Finding]:
     """Yield a finding if another file defines the same command as the script `path`."""
     with suppress(HostError):
         for word in words:
@@ -62,4 +70,6 @@ def _shadowed(node: FolderNode | None, words: list[str], path: str) -> Iterator[
         if winner and winner.entrypoint and winner.file != path:
             file = os.path.join(winner.directory, winner.entrypoint)
             text = f"{file} defines the same command and runs instead"
-            yield Finding("shadowed", Problem(path, text, "rename one of the two files"))
+            yield Finding(
+                "shadowed", Problem(path, text, "rename one of the two files")
+            )

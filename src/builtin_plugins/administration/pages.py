@@ -22,7 +22,10 @@ def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
     rows = [(name.replace("_", " "), printable(text)) for name, text in given]
     width = max(len(name) for name, _ in rows) + 1
     styled = session.terminal.styled
-    lines = [f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n" for name, value in rows]
+    lines = [
+        f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n"
+        for name, value in rows
+    ]
     session.show("".join(lines))
 
 
@@ -32,4 +35,6 @@ def columns(table: Iterable[Sequence[str]]) -> Iterator[str]:
     widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
-        yield "  ".join(cell + " " * (width - width_of(cell)) for cell, width in cells).rstrip()
+        yield "  ".join(
+            cell + " " * (width - width_of(cell)) for cell, width in cells
+        ).rstrip()

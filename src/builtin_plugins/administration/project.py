@@ -24,7 +24,9 @@ def nearest_project(session: Session, directory: str | None = None) -> Project:
     Raises OperationError if neither the current directory nor one above it has a project.
     """
     if directory is not None:
-        return Project(os.path.realpath(directory), session.program, session.run_environ)
+        return Project(
+            os.path.realpath(directory), session.program, session.run_environ
+        )
     for root in project_roots(session.program, home(session.run_environ)):
         return Project(root, session.program, session.run_environ)
     raise OperationError(

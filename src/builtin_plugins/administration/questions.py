@@ -6,7 +6,12 @@ from host.run.questions import FORBIDDEN, is_agreed
 
 
 def ask_to_continue(
-    session: Session, question: str, yes: bool, otherwise: str, *, required: bool = False
+    session: Session,
+    question: str,
+    yes: bool,
+    otherwise: str,
+    *,
+    required: bool = False,
 ) -> None:
     """Ask on a terminal; if nobody can be asked, or with --yes, continue without asking.
 

@@ -66,16 +66,24 @@ def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recip
     Raises OSError if the file cannot be read, and OperationError if its content is invalid.
     """
     try:
-        text = _listing(path, tool, environ) if tool.listing else path.read_text("utf-8")
+        text = (
+            _listing(path, tool, environ) if tool.listing else path.read_text("utf-8")
+        )
         return list(tool.read(path, text))
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
-        raise OperationError(f"{path}: {tool.name} recipes cannot be read: {failure}") from None
+        raise OperationError(
+            f"{path}: {tool.name} recipes cannot be read: {failure}"
+        ) from None
 
 
 def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
     if not find_program(tool.name, environ):
-        raise OperationError(f"{path}: {tool.name} is not installed", f"install {tool.name} first")
-    words = [word.format(file=path, directory=path.parent) for word in tool.listing.split()]
+        raise OperationError(
+            f"{path}: {tool.name} is not installed", f"install {tool.name} first"
+        )
+    words = [
+        word.format(file=path, directory=path.parent) for word in tool.listing.split()
+    ]
     done = bounded_call(words, environ, _LISTING_SECONDS, f"{path}: {tool.name}")
     if done.status:
         reason = done.stderr.decode(errors="replace").strip().partition("\n")[0]
@@ -84,7 +92,10 @@ def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
 
 
 def _definition(description: str | None, **more: Any) -> dict[str, Any]:
-    keys = {"description": (description or "").strip().partition("\n")[0].strip(), **more}
+    keys = {
+        "description": (description or "").strip().partition("\n")[0].strip(),
+        **more,
+    }
     keys["aliases"] = [*filter(is_word, more.get("aliases") or ())]
     return {key: value for key, value in keys.items() if value}
 
@@ -104,7 +115,9 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
         definition = _definition(
             recipe["doc"],
             group=groups[0] if groups else "",
-            aliases=[alias["name"] for alias in aliases if alias["target"] == recipe["name"]],
+            aliases=[
+                alias["name"] for alias in aliases if alias["target"] == recipe["name"]
+            ],
             args=_just_arguments(recipe["parameters"]),
         )
         yield Recipe(recipe["namepath"], definition)
@@ -138,7 +151,9 @@ def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     if arguments and not is_repeated:
         about = "Further recipes and their arguments"
-        arguments.append({"name": "recipes...", "description": about, "passthrough": True})
+        arguments.append(
+            {"name": "recipes...", "description": about, "passthrough": True}
+        )
     return arguments
 
 
@@ -166,9 +181,21 @@ def _npm(_path: Path, text: str) -> Iterator[Recipe]:
 
 
 _RULE = re.compile(r"^(?P<targets>[^\s#:=][^#:=]*?)\s*&?::?(?!=)(?P<rest>.*)$")
-_VARIABLE = re.compile(r"\s*((export|override|private)\s+)*[\w.-]+\s*(\?|\+|!|:{1,3})?=")
+_VARIABLE = re.compile(
+    r"\s*((export|override|private)\s+)*[\w.-]+\s*(\?|\+|!|:{1,3})?="
+)
 _KEYWORDS = (  # first words of lines that are not rules
-    *("ifeq", "ifneq", "ifdef", "ifndef", "else", "endif", "include", "-include", "sinclude"),
+    *(
+        "ifeq",
+        "ifneq",
+        "ifdef",
+        "ifndef",
+        "else",
+        "endif",
+        "include",
+        "-include",
+        "sinclude",
+    ),
     *("vpath", "export", "unexport", "override", "undefine"),
 )
 _DEFINE = re.compile(r"\s*((export|override)\s+)*define\b")
@@ -183,7 +210,9 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
     target's line, or the comment above that line. In a name, `\:` stands for a colon.
     """
     phony: set[str] = set()
-    targets: dict[str, tuple[str, bool]] = {}  # the description, and whether it was after ##
+    targets: dict[
+        str, tuple[str, bool]
+    ] = {}  # the description, and whether it was after ##
     comment = ""  # the first line of the comment directly above
     for line in _lines_outside_define(text):
         found, documented = _RULE.match(line), _DOCUMENTED.search(line)

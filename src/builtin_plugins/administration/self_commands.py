@@ -48,8 +48,12 @@ _MODULES = (  # those with `self` commands, in the order of the man page
 @hookimpl
 def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self",), "self", "Manage this program and its plugins")
-    yield CategoryDeclaration(("self", "new"), "new", "Make a command, a category or a plugin")
-    yield CategoryDeclaration(("self", "plugin"), "plugin", "Add, list, update and remove plugins")
+    yield CategoryDeclaration(
+        ("self", "new"), "new", "Make a command, a category or a plugin"
+    )
+    yield CategoryDeclaration(
+        ("self", "plugin"), "plugin", "Add, list, update and remove plugins"
+    )
     for name in _MODULES:
         yield from commands_in(importlib.import_module(f"{_HERE}.{name}"))
 
@@ -58,7 +62,10 @@ def commands_in(module: ModuleType) -> Iterator[CommandDeclaration]:
     """Yield the commands whose functions stand in `module`, in their order."""
     for function in vars(module).values():
         declared = getattr(function, DECLARATION, None)
-        if not isinstance(declared, SelfCommand) or function.__module__ != module.__name__:
+        if (
+            not isinstance(declared, SelfCommand)
+            or function.__module__ != module.__name__
+        ):
             continue
         definition = {
             "name": declared.name,

@@ -32,7 +32,8 @@ _FISH = (
     " and command {program} self completion fish{options} | source; end"
 )
 _ELVISH = (
-    "if (has-external {program}) {{ eval (e:{program} self completion elvish{options} | slurp) }}"
+    "if (has-external {program}) {{ eval (e:{program} self completion "
+    "elvish{options} | slurp) }}"
 )
 _FISH_BEFORE = "{config}/fish/completions/{program}.fish"
 

@@ -9,9 +9,22 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from builtin_plugins.administration.declared import FORMAT, YES, argument, self_command, text
+from builtin_plugins.administration.declared import (
+    FORMAT,
+    YES,
+    argument,
+    self_command,
+    text,
+)
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.history.page import MASK, command_line, csv_of, duration, json_of, table
+from builtin_plugins.history.page import (
+    MASK,
+    command_line,
+    csv_of,
+    duration,
+    json_of,
+    table,
+)
 from host import OperationError, UsageError, printable
 from host.cli.session import Session
 from host.run.caller import xdg_home
@@ -21,7 +34,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from builtin_plugins.history.store import RunStore
 
-_ID = argument("id", required=True, complete="builtin_plugins.history.completion:run_ids")
+_ID = argument(
+    "id", required=True, complete="builtin_plugins.history.completion:run_ids"
+)
 _LIMIT = {
     **text("--limit", "N", "At most N runs; 0 means all."),
     "type": "integer",
@@ -43,7 +58,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
     argument("--failed", "Only runs with a status other than 0."),
     argument("--running", "Only runs that have not ended."),
     text("--since", "TIME", "Only runs since TIME: 90m, 12h, 7d, or a date."),
-    argument("--origin", "Only runs that this started.", value="ORIGIN", choices=_ORIGINS),
+    argument(
+        "--origin", "Only runs that this started.", value="ORIGIN", choices=_ORIGINS
+    ),
     _LIMIT,
     {**FORMAT, "choices": ["text", "json", "csv"]},
 )
@@ -79,7 +96,9 @@ def history(  # noqa: PLR0917 - one for each option
     elif format == "csv":
         session.show(csv_of(runs))
     elif not runs:
-        session.show_lines("no recorded runs" if not words else "no recorded runs of these words")
+        session.show_lines(
+            "no recorded runs" if not words else "no recorded runs of these words"
+        )
     else:
         states = {run["id"]: _state(run) for run in runs}
         lines = table(runs, session.terminal, session.program, states)
@@ -102,7 +121,9 @@ def history_show(session: Session, id: str, format: str) -> None:
         "directory": run["directory"],
         "user": f"{run['user']}@{run['host']}",
         "origin": run["origin"],
-        "client": ", ".join(f"{key}: {value}" for key, value in (run["client"] or {}).items()),
+        "client": ", ".join(
+            f"{key}: {value}" for key, value in (run["client"] or {}).items()
+        ),
         "plugin": run["plugin"],
         "version": run["version"],
         "outer run": run["outer"],
@@ -113,7 +134,9 @@ def history_show(session: Session, id: str, format: str) -> None:
     for name, value in rows:
         session.show(f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n")
     for result in run["hosts"] or ():
-        known = [f"{key}: {value}" for key, value in result.items() if value is not None]
+        known = [
+            f"{key}: {value}" for key, value in result.items() if value is not None
+        ]
         session.show_lines(f"  {', '.join(known)}")
     if run["output"]:
         session.show(f"{styled('output', 'name')}:\n")
@@ -129,7 +152,9 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
     run = _found(session, id)
     line = command_line(session.program, run)
     if any(MASK in argument for argument in run["arguments"]):
-        raise OperationError(f"{run['id'][:7]}: its secret arguments are not recorded: {line}")
+        raise OperationError(
+            f"{run['id'][:7]}: its secret arguments are not recorded: {line}"
+        )
     question = f"Run {line} in {run['directory']}?"
     ask_to_continue(session, question, yes, "nothing was run", required=True)
     try:
@@ -137,14 +162,18 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
     except OSError as failure:
         raise OperationError(f"{run['directory']}: {failure.strerror}") from None
     launcher = os.path.join(session.layout.core_dir, session.program)
-    os.execve(launcher, [launcher, *run["words"], *run["arguments"]], dict(session.environ))
+    os.execve(
+        launcher, [launcher, *run["words"], *run["arguments"]], dict(session.environ)
+    )
 
 
 @self_command("history clear", "Delete all recorded runs", YES)
 def history_clear(session: Session, yes: bool) -> None:
     """Delete all recorded runs that have ended."""
     store = _imported(session)
-    ask_to_continue(session, "Delete the history of this installation?", yes, "nothing was deleted")
+    ask_to_continue(
+        session, "Delete the history of this installation?", yes, "nothing was deleted"
+    )
     session.show_lines(f"deleted {store.clear()} runs")
 
 
@@ -158,7 +187,9 @@ def run_store(session: Session) -> RunStore:
         from builtin_plugins.history.store import RunStore
     except ModuleNotFoundError as missing:
         what = f"the history needs SQLite, which this Python lacks ({missing})"
-        raise OperationError(what, f"use another Python than {sys.executable}") from None
+        raise OperationError(
+            what, f"use another Python than {sys.executable}"
+        ) from None
     state = xdg_home(session.environ, "STATE")
     return RunStore(history_path(state, session.layout.root))
 
@@ -168,7 +199,9 @@ def _imported(session: Session) -> RunStore:
     store = run_store(session)
     if store.import_spool():
         config = session.installation.config
-        store.prune(config.history_runs, config.history_days, datetime.now(UTC).isoformat())
+        store.prune(
+            config.history_runs, config.history_days, datetime.now(UTC).isoformat()
+        )
     return store
 
 
@@ -178,8 +211,12 @@ def _found(session: Session, beginning: str) -> Mapping[str, Any]:
         return runs[0]
     remedy = f"see: {session.program} self history"
     if not runs:
-        raise UsageError(f"no recorded run has an id that begins with {beginning}", remedy)
-    raise UsageError(f"{len(runs)} recorded runs have ids that begin with {beginning}", remedy)
+        raise UsageError(
+            f"no recorded run has an id that begins with {beginning}", remedy
+        )
+    raise UsageError(
+        f"{len(runs)} recorded runs have ids that begin with {beginning}", remedy
+    )
 
 
 def _since(text: str) -> str:

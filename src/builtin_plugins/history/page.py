@@ -62,19 +62,26 @@ def csv_of(runs: Iterable[Mapping[str, Any]]) -> str:
         for name in names:
             value = run[name]
             cells.append(shlex.join(value) if isinstance(value, list) else value)
-        writer.writerow(["" if cell is None else printable(str(cell)) for cell in cells])
+        writer.writerow(
+            ["" if cell is None else printable(str(cell)) for cell in cells]
+        )
     return text.getvalue()
 
 
 def table(
-    runs: Sequence[Mapping[str, Any]], terminal: Terminal, program: str, state_of: Mapping[str, str]
+    runs: Sequence[Mapping[str, Any]],
+    terminal: Terminal,
+    program: str,
+    state_of: Mapping[str, str],
 ) -> list[str]:
     """Return the lines of a table; on a terminal, a line has at most its width.
 
     `state_of` has the text for the status of each run, by id. Failed runs are red.
     """
     rows = [_HEADINGS, *(_cells(run, program, state_of[run["id"]]) for run in runs)]
-    widths = [max(width_of(cell) for cell in column) for column in zip(*rows, strict=True)]
+    widths = [
+        max(width_of(cell) for cell in column) for column in zip(*rows, strict=True)
+    ]
     columns = [*range(len(_HEADINGS))]
     if terminal.is_interactive:
         columns = _fitting_columns(widths, terminal.width)

@@ -24,7 +24,11 @@ def _is_text(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
 
 
 def _is_whole_number(value: object) -> bool:
@@ -36,7 +40,9 @@ def _is_list_of_texts(value: object) -> bool:
 
 
 def _is_client(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(fact, str) for fact in value.values())
+    return isinstance(value, dict) and all(
+        isinstance(fact, str) for fact in value.values()
+    )
 
 
 def _is_list_of_results(value: object) -> bool:
@@ -79,7 +85,9 @@ def is_run(values: Mapping[str, Any]) -> bool:
     """Return whether `values` are those of a run that has started and perhaps ended."""
     if not all(check(values[name]) for name, check in _STARTED.items()):
         return False
-    return all(values[name] is None or check(values[name]) for name, check in _ENDED.items())
+    return all(
+        values[name] is None or check(values[name]) for name, check in _ENDED.items()
+    )
 
 
 def spooled_files(spool: str) -> list[str]:
@@ -90,7 +98,9 @@ def spooled_files(spool: str) -> list[str]:
 def take_spool(spool: str) -> None:
     """Rename the spool, so that the runs that write to it begin a new one."""
     try:
-        descriptor = os.open(spool, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(
+            spool, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        )
     except FileNotFoundError:
         return
     try:

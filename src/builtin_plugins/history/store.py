@@ -83,7 +83,8 @@ class RunStore:
         """Delete all but the newest `runs` runs, and those that started `days` before `now`."""
         with self._connection() as connection, connection:
             connection.execute(
-                "DELETE FROM runs WHERE julianday(start) < julianday(?) - ?", (now, days)
+                "DELETE FROM runs WHERE julianday(start) < julianday(?) - ?",
+                (now, days),
             )
             connection.execute(
                 "DELETE FROM runs WHERE id IN"
@@ -131,7 +132,9 @@ class RunStore:
     def clear(self) -> int:
         """Delete all runs that have ended; return how many."""
         with self._connection() as connection, connection:
-            return connection.execute("DELETE FROM runs WHERE status IS NOT NULL").rowcount
+            return connection.execute(
+                "DELETE FROM runs WHERE status IS NOT NULL"
+            ).rowcount
 
     def _query(
         self, conditions: Iterable[str], values: Sequence[Any], limit: int
@@ -171,7 +174,9 @@ class _Opened:
             raise
         return self._connection
 
-    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
+    def __exit__(
+        self, kind: object, failure: BaseException | None, trace: object
+    ) -> None:
         self._close()
         if isinstance(failure, sqlite3.Error | OSError):
             raise self._error(failure) from None
@@ -179,7 +184,9 @@ class _Opened:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > SCHEMA_VERSION:
-            what = f"was written by a newer version (schema {version}, this program knows "
+            what = (
+                f"was written by a newer version (schema {version}, this program knows "
+            )
             raise OperationError(
                 Problem(self._path, f"{what}{SCHEMA_VERSION})", "update this program")
             )
@@ -198,7 +205,9 @@ class _Opened:
             failure, sqlite3.OperationalError
         )
         remedy = "move the file aside to begin a new history" if is_damaged else ""
-        return OperationError(Problem(path, f"the history cannot be used: {what}", remedy))
+        return OperationError(
+            Problem(path, f"the history cannot be used: {what}", remedy)
+        )
 
     def _close(self) -> None:
         if self._connection is not None:

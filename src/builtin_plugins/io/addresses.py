@@ -70,7 +70,9 @@ def fetchable(text: str) -> Address:
     if address is None or address.scheme not in ("https", "http"):
         raise OperationError(f"{bare_address(text)}: not an https address")
     if address.scheme == "http" and not _LOOPBACK.fullmatch(address.host):
-        raise OperationError(f"{bare_address(text)}: use https; http is only for localhost")
+        raise OperationError(
+            f"{bare_address(text)}: use https; http is only for localhost"
+        )
     return address
 
 
@@ -80,7 +82,9 @@ def follow(address: str, location: str) -> str:
     Raises OperationError if the target may not be fetched, or if https redirects to http.
     """
     try:
-        target = fetchable(location if _ODD.search(location) else urljoin(address, location))
+        target = fetchable(
+            location if _ODD.search(location) else urljoin(address, location)
+        )
     except OperationError as refusal:
         raise OperationError(f"redirects to {refusal}") from None
     if address.startswith("https:") and target.scheme != "https":

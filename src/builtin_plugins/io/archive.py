@@ -61,7 +61,11 @@ AS_STORED = UnpackOptions(keeps_top=lambda _: True)
 
 
 def extract(
-    archive: Path, target: Path, called: str, options: UnpackOptions, seconds: float = 600.0
+    archive: Path,
+    target: Path,
+    called: str,
+    options: UnpackOptions,
+    seconds: float = 600.0,
 ) -> None:
     """Unpack `archive` into the new directory `target`; in errors, its name is `called`.
 
@@ -80,7 +84,9 @@ def extract(
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
     except (*_BROKEN, OSError) as failure:  # gzip's OSError has no strerror
-        reason = getattr(failure, "strerror", "") or "the archive is damaged or incomplete"
+        reason = (
+            getattr(failure, "strerror", "") or "the archive is damaged or incomplete"
+        )
         raise OperationError(f"{called}: {reason}") from None
 
 
@@ -100,7 +106,9 @@ def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
 
 
 def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
-    library_filter = getattr(tarfile, "data_filter", lambda *_: None)  # missing in Python 3.11.2
+    library_filter = getattr(
+        tarfile, "data_filter", lambda *_: None
+    )  # missing in Python 3.11.2
     for info in tar:
         read = partial(tar.extractfile, info)
         if info.issym():
@@ -131,11 +139,15 @@ def _zip_members(archive: zipfile.ZipFile) -> Iterator[Member]:
             raise _refusal(name, "is encrypted")
         if kind == stat.S_IFLNK:
             with archive.open(info) as content:
-                yield Member(name, "link", target=os.fsdecode(content.read(_PATH_BYTES + 1)))
+                yield Member(
+                    name, "link", target=os.fsdecode(content.read(_PATH_BYTES + 1))
+                )
         elif name.endswith("/") or kind == stat.S_IFDIR:
             yield Member(name, "directory")
         elif kind in (0, stat.S_IFREG):
-            yield Member(name, "file", info.file_size, mode, read=partial(archive.open, info))
+            yield Member(
+                name, "file", info.file_size, mode, read=partial(archive.open, info)
+            )
         else:
             raise _special(name)
 
@@ -156,7 +168,9 @@ def _write(members: dict[str, Member], target: Path) -> None:
             os.symlink(member.target, target / name)
 
 
-def checked_members(members: Iterable[Member], options: UnpackOptions) -> dict[str, Member]:
+def checked_members(
+    members: Iterable[Member], options: UnpackOptions
+) -> dict[str, Member]:
     """Return the members, keyed by target path, with the directories that their names imply.
 
     Raises OperationError with the name of the member that is not allowed.
@@ -220,7 +234,9 @@ def _check_link(path: str, members: dict[str, Member]) -> None:
             at.append(part)
             found = members.get("/".join(at))
             if found is None or (found.kind == "file" and ahead) or hops > _LINK_HOPS:
-                raise _refusal(path, "is a link to a file that the archive does not contain")
+                raise _refusal(
+                    path, "is a link to a file that the archive does not contain"
+                )
             if found.kind == "link":
                 hops += 1
                 ahead += found.target.split("/")[::-1]
@@ -236,7 +252,9 @@ def _clean(name: str) -> str:
     longest = max((len(os.fsencode(part)) for part in parts), default=0)
     if longest > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
         raise _refusal(name, "has a name that is too long")
-    if any(ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in name):
+    if any(
+        ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in name
+    ):
         raise _refusal(name, "has control characters in its name")
     return path
 

@@ -23,7 +23,13 @@ from host import OperationError
 
 MARK = "cli-host-update"
 
-_LOCKS = ("index.lock", "HEAD.lock", "ORIG_HEAD.lock", "packed-refs.lock", "shallow.lock")
+_LOCKS = (
+    "index.lock",
+    "HEAD.lock",
+    "ORIG_HEAD.lock",
+    "packed-refs.lock",
+    "shallow.lock",
+)
 _PATIENCE = 2.0  # seconds that a short git command of the user may hold a lock
 _CLOCK = 2.1  # seconds by which a file system's times may be too early
 _NO_FILE = "000000"  # the mode of a file that a commit does not contain
@@ -49,7 +55,9 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
     """
     address = git("ls-remote", "--get-url").decode().strip()
     with _changing(git) as locked:
-        locked.contact(address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+        locked.contact(
+            address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"
+        )
         old, new = locked("rev-parse", "HEAD", "@{upstream}").decode().split()
         if former := _former_commit(locked, old):
             _put_back(locked, former, old)
@@ -62,7 +70,11 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
 def _former_commit(git: Git, head: str) -> str:
     """Return the commit before the last update if the files are still in its state, or ""."""
     try:
-        former = git("rev-parse", "--verify", "--quiet", "ORIG_HEAD^{commit}").decode().strip()
+        former = (
+            git("rev-parse", "--verify", "--quiet", "ORIG_HEAD^{commit}")
+            .decode()
+            .strip()
+        )
     except OperationError:
         return ""
     if former == head or not has_commit(git, former):
@@ -116,7 +128,8 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
     """
     directories = git("rev-parse", "--absolute-git-dir", "--git-common-dir")
     own, common = (
-        os.path.join(git.directory, line) for line in os.fsdecode(directories).splitlines()
+        os.path.join(git.directory, line)
+        for line in os.fsdecode(directories).splitlines()
     )
     path = os.path.join(own, MARK)
     with os_errors_explained(path):
@@ -124,7 +137,9 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
         descriptor = os.open(path, flags, 0o600)
     try:
         if not take_file_lock(descriptor, git.on_wait):
-            raise OperationError(f"{git.directory}: another update is in progress", "try again")
+            raise OperationError(
+                f"{git.directory}: another update is in progress", "try again"
+            )
         locked = replace(git, held=(descriptor,))
         with os_errors_explained(path):
             _recover(locked, descriptor, own, common)  # from an update that was killed
@@ -168,7 +183,9 @@ def _recover(git: Git, descriptor: int, own: str, common: str) -> None:
 def _locks(own: str, common: str) -> list[str]:
     """Return git's lock files for the index and the references."""
     names = {*_LOCKS, "config.lock"}
-    paths = [os.path.join(place, name) for place in (own, common) for name in sorted(names)]
+    paths = [
+        os.path.join(place, name) for place in (own, common) for name in sorted(names)
+    ]
     for place, _, files in os.walk(os.path.join(common, "refs")):
         paths += [os.path.join(place, name) for name in files if name.endswith(".lock")]
     return [path for path in dict.fromkeys(paths) if os.path.lexists(path)]
@@ -185,7 +202,10 @@ def _wait_for_locks(directory: str, own: str, common: str) -> None:
             if is_free:
                 what = "a git command was killed and left this lock"
             elif is_free is None:
-                what, remedy = "a git command is running or was killed", f"if none runs: {remedy}"
+                what, remedy = (
+                    "a git command is running or was killed",
+                    f"if none runs: {remedy}",
+                )
             else:
                 remedy = "try again when it has ended"
             raise OperationError(f"{locks[0]}: {what}", remedy)
@@ -202,17 +222,23 @@ def _is_free(lock: str, directory: str, own: str) -> bool | None:
         processes = [name for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
         return None
-    places = tuple(os.path.join(os.path.realpath(place), "") for place in (directory, own))
+    places = tuple(
+        os.path.join(os.path.realpath(place), "") for place in (directory, own)
+    )
     for process in processes:
         with suppress(OSError):  # it has ended, or it belongs to somebody else
-            with open(f"/proc/{process}/comm", encoding="ascii", errors="replace") as file:
+            with open(
+                f"/proc/{process}/comm", encoding="ascii", errors="replace"
+            ) as file:
                 name = file.read().strip()
             if not name.startswith("git"):
                 continue
             if os.path.join(os.readlink(f"/proc/{process}/cwd"), "").startswith(places):
                 return False
             descriptors = os.listdir(f"/proc/{process}/fd")
-            opened = (os.readlink(f"/proc/{process}/fd/{number}") for number in descriptors)
+            opened = (
+                os.readlink(f"/proc/{process}/fd/{number}") for number in descriptors
+            )
             if os.path.realpath(lock) in opened:
                 return False
     return True
@@ -229,7 +255,9 @@ def _put_back(git: Git, old: str, new: str) -> None:
     if head == new:
         git("update-ref", "-m", "update undone", "HEAD", old, new)
     changes = _changes(git, old, new)
-    entries = [f"{change.old_mode} {change.old} 0\t{change.path}\0" for change in changes]
+    entries = [
+        f"{change.old_mode} {change.old} 0\t{change.path}\0" for change in changes
+    ]
     git("update-index", "-z", "--index-info", given=os.fsencode("".join(entries)))
     ours = [change for change in changes if _is_of_update(git, change)]
     for change in ours:
@@ -240,12 +268,21 @@ def _put_back(git: Git, old: str, new: str) -> None:
         is_in_the_way = os.path.isdir(os.path.join(git.directory, change.path))
         if change.old_mode != _NO_FILE and not is_in_the_way:
             former.append(f"{change.path}\0")
-    git("checkout-index", "--force", "-u", "-z", "--stdin", given=os.fsencode("".join(former)))
+    git(
+        "checkout-index",
+        "--force",
+        "-u",
+        "-z",
+        "--stdin",
+        given=os.fsencode("".join(former)),
+    )
 
 
 def _changes(git: Git, old: str, new: str) -> list[_Change]:
     """Return the files that differ between two commits, without submodules."""
-    listed = git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
+    listed = git(
+        "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new
+    )
     fields = os.fsdecode(listed).split("\0")
     changes = []
     for facts, path in zip(fields[::2], fields[1::2], strict=False):
@@ -269,9 +306,13 @@ def _is_of_update(git: Git, change: _Change) -> bool:
             return stat.S_ISDIR(mode)
     except (FileNotFoundError, NotADirectoryError):
         return True
-    if change.new_mode != _NO_FILE and git("cat-file", "blob", change.new).startswith(content):
+    if change.new_mode != _NO_FILE and git("cat-file", "blob", change.new).startswith(
+        content
+    ):
         return True
-    return change.old_mode != _NO_FILE and git("cat-file", "blob", change.old) == content
+    return (
+        change.old_mode != _NO_FILE and git("cat-file", "blob", change.old) == content
+    )
 
 
 def _remove(root: str, path: str) -> None:

@@ -63,14 +63,18 @@ def download(
     try:
         with time_limit(seconds, late), _Session() as session:
             session.max_redirects = _MOST_REDIRECTS
-            attempt = partial(_attempt, session, address, target, size, sha256, progress)
+            attempt = partial(
+                _attempt, session, address, target, size, sha256, progress
+            )
             return _repeated(attempt, attempts, progress)
     except BaseException as failure:
         target.unlink(missing_ok=True)
         if isinstance(failure, OperationError):
             raise OperationError(f"{bare_address(address)}: {failure}") from None
         if isinstance(failure, OSError):
-            raise OperationError(f"{bare_address(address)}: {target}: {failure.strerror}") from None
+            raise OperationError(
+                f"{bare_address(address)}: {target}: {failure.strerror}"
+            ) from None
         raise
 
 
@@ -114,9 +118,13 @@ def _attempt(
                 file.write(chunk)
                 progress(received, total, "")
         except urllib3.exceptions.HTTPError as failure:
-            raise _TemporaryError(_cause(failure, "the download was incomplete")) from None
+            raise _TemporaryError(
+                _cause(failure, "the download was incomplete")
+            ) from None
     if total is not None and received != total:
-        raise _TemporaryError(f"the connection closed after {received} of {total} bytes")
+        raise _TemporaryError(
+            f"the connection closed after {received} of {total} bytes"
+        )
     progress(received, total, "")
     digest = checksum.hexdigest()
     if sha256.lower() not in ("", digest):
@@ -146,7 +154,9 @@ def _respond(session: requests.Session, address: str) -> requests.Response:
     if response.status_code in _TEMPORARY:
         raise _TemporaryError(f"the server answered {response.status_code}")
     if response.status_code != requests.codes.ok:
-        raise OperationError(f"the server answered {response.status_code}, expected 200")
+        raise OperationError(
+            f"the server answered {response.status_code}, expected 200"
+        )
     return response
 
 

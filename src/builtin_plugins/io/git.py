@@ -25,7 +25,8 @@ _OPTIONS = (
 )
 _ANSWER_LIMIT = 64 << 20  # bytes of output
 _UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
-_UNREAD = "fatal: Could not read from remote repository"  # git prints this after ssh's error
+# git prints this after ssh's error
+_UNREAD = "fatal: Could not read from remote repository"
 
 
 def login_of(address: str) -> dict[str, str]:
@@ -38,7 +39,9 @@ def login_of(address: str) -> dict[str, str]:
     found = parse(address)
     if found is None or not found.user or found.scheme != "https":
         return {}
-    encoded = b64encode(f"{unquote(found.user)}:{unquote(found.password)}".encode()).decode()
+    encoded = b64encode(
+        f"{unquote(found.user)}:{unquote(found.password)}".encode()
+    ).decode()
     return {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"http.{found.site}/.extraHeader",
@@ -101,7 +104,9 @@ class Git:
     def _reason(self, complaint: str) -> str:
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
         lines = [line.strip() for line in before.split("\n") if line.strip()]
-        reasons = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
+        reasons = [
+            line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))
+        ]
         reason = [*reasons, *lines[-1:], unread or "failed without a message"][0]
         return masked_text(reason)[:500]
 
@@ -109,7 +114,8 @@ class Git:
         found = {
             name: value
             for name, value in self.environ.items()
-            if not name.startswith(("GIT_", "SSH_ASKPASS")) or name.startswith(_KEPT_VARIABLES)
+            if not name.startswith(("GIT_", "SSH_ASKPASS"))
+            or name.startswith(_KEPT_VARIABLES)
         }
         found |= {
             "GIT_TERMINAL_PROMPT": "0",
@@ -125,8 +131,14 @@ class Git:
 def newer_commit(git: Git) -> str:
     """Return the newest commit of the upstream branch, or "" if HEAD contains it; fetch nothing."""
     head = git("symbolic-ref", "HEAD").decode().strip()
-    remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
-    commit = git.contact(remote, "ls-remote", "--", remote, branch).decode().partition("\t")[0]
+    remote, _, branch = (
+        git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
+    )
+    commit = (
+        git.contact(remote, "ls-remote", "--", remote, branch)
+        .decode()
+        .partition("\t")[0]
+    )
     return "" if has_commit(git, commit) else commit
 
 

@@ -25,13 +25,15 @@ def progress_bar(
     tqdm.monitor_interval = 0  # no monitor thread
     with tqdm(
         desc=printable(label),
-        disable=isinstance(messages, QuietMessages) or not (os.isatty(2) and messages.colours(2)),
+        disable=isinstance(messages, QuietMessages)
+        or not (os.isatty(2) and messages.colours(2)),
         file=sys.stderr,
         dynamic_ncols=True,
         unit="iB",
         unit_scale=True,
         unit_divisor=1024,
-        miniters=1,  # by default, a download that becomes slow is not drawn for up to 10 seconds
+        # by default, a download that becomes slow is not drawn for up to 10 seconds
+        miniters=1,
     ) as bar:
 
         def update(done: int, total: int | None, trouble: str) -> None:

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 MANIFEST = "plugin.json"
 VERSIONS = ".versions"
 FILES_DIR = "tree"  # the subdirectory of each version for the plugin's files
-ENTRY_FILE = "entry.json"  # the file with a version's entry; only this program writes it
+# the file with a version's entry; only this program writes it
+ENTRY_FILE = "entry.json"
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
@@ -156,7 +157,9 @@ def find_directory_plugins(
             plugins.append(_plugin(plugins_dir, name, entry))
     for name in names:
         if name in registry.refused:
-            refused = DirectoryPlugin(Entry(name, "local"), os.path.join(plugins_dir, name))
+            refused = DirectoryPlugin(
+                Entry(name, "local"), os.path.join(plugins_dir, name)
+            )
             plugins.append(refused.replaced(problem=registry.refused[name]))
         elif name in registry.entries or registry.is_damaged:
             # A registry that cannot be read may have disabled the plugin.
@@ -200,7 +203,9 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
     root = os.path.join(plugins_dir, name)
     linked = os.path.islink(root) and not store_of(plugins_dir, name).current
     if entry is None:
-        entry = Entry(name, "local", os.path.realpath(root) if linked else "", dev=linked)
+        entry = Entry(
+            name, "local", os.path.realpath(root) if linked else "", dev=linked
+        )
     try:
         if not is_plugin_name(name):
             what = "is not a valid plugin name"
@@ -209,7 +214,9 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
         inside = os.path.join(os.path.realpath(plugins_dir), "")
         leads_out = not os.path.realpath(root).startswith(inside)
         if (linked or leads_out) and not entry.dev:
-            raise PluginError(Problem(root, "links to a directory outside the plugins directory"))
+            raise PluginError(
+                Problem(root, "links to a directory outside the plugins directory")
+            )
         return read_plugin(root, entry)
     except HostError as error:
         return DirectoryPlugin(entry, root, problem=error.problem)

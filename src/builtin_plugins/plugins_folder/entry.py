@@ -78,7 +78,9 @@ def read_path(path: str, values: dict[str, Any]) -> tuple[str, ...] | None:
     for folder in folders:
         fault = "expected an array of strings"
         if isinstance(folder, str):
-            fault = "contains a NUL character" if "\0" in folder else folder_fault(folder)
+            fault = (
+                "contains a NUL character" if "\0" in folder else folder_fault(folder)
+            )
         if fault:
             raise PluginError(Problem(path, fault, key="path"))
     return tuple(folders)
@@ -163,7 +165,10 @@ class Entry(Record):
 
         import hashlib  # imported here because most lists of plugins need it for no entry
 
-        facts = [built_of, *(f"{package.name}=={package.version}" for package in self.packages)]
+        facts = [
+            built_of,
+            *(f"{package.name}=={package.version}" for package in self.packages),
+        ]
         digest = hashlib.sha256("\n".join(facts).encode()).hexdigest()
         return f"{self.version}-{digest[:12]}"
 
@@ -189,7 +194,9 @@ class Entry(Record):
     @property
     def built_packages(self) -> dict[str, str]:
         """Return the versions, by name, of the packages that were built from their sources."""
-        return {package.name: package.version for package in self.packages if package.built}
+        return {
+            package.name: package.version for package in self.packages if package.built
+        }
 
     def fields(self) -> dict[str, Any]:
         """Return the entry as an object for a JSON file."""
@@ -231,7 +238,9 @@ def read_entry(item: dict[str, Any]) -> Entry:
 
     entry = Entry(**fields)
     if entry.kind not in KINDS:
-        raise PluginError(Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind"))
+        raise PluginError(
+            Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind")
+        )
     current = [entry.version_dir] if entry.version_dir else []
     for version in (*versions, *current):
         if not _is_version(version, _LONGEST_DIRECTORY):
@@ -245,11 +254,15 @@ def _check_keys(name: str, item: dict[str, Any]) -> None:
         if key in _DEFAULTS or not isinstance(value, bool):
             continue
 
-        from difflib import get_close_matches  # imported here because unknown keys are rare
+        from difflib import (
+            get_close_matches,
+        )  # imported here because unknown keys are rare
 
         # A misspelt "enabled" would enable a disabled plugin.
         if get_close_matches(key, ["enabled"], cutoff=0.8):
-            raise PluginError(Problem(name, "unknown key", 'did you mean "enabled"?', key=key))
+            raise PluginError(
+                Problem(name, "unknown key", 'did you mean "enabled"?', key=key)
+            )
 
 
 def _read_words(plugin: str, words: list[Any]) -> tuple[str, ...]:
@@ -263,7 +276,9 @@ def _read_words(plugin: str, words: list[Any]) -> tuple[str, ...]:
 def _read_package(plugin: str, item: Any) -> Package:
     """Check an item of `packages`, whose texts are given to pip. Raises PluginError."""
     if not isinstance(item, dict):
-        raise PluginError(Problem(plugin, "expected an array of objects", key="packages"))
+        raise PluginError(
+            Problem(plugin, "expected an array of objects", key="packages")
+        )
     name, version = text(plugin, item, "name"), text(plugin, item, "version")
     hashes = typed(plugin, item, "sha256", list, "an array of strings")
     built = typed(plugin, item, "built", bool, "true or false")
@@ -274,14 +289,20 @@ def _read_package(plugin: str, item: Any) -> Package:
         and all(map(_is_sha256, hashes))
     )
     if not is_valid:
-        expected = "expected a canonical name, a version and a list of SHA-256 checksums"
+        expected = (
+            "expected a canonical name, a version and a list of SHA-256 checksums"
+        )
         raise PluginError(Problem(plugin, expected, key="packages"))
     return Package(name, version, tuple(hashes), built is True)
 
 
 def _is_package_name(name: str) -> bool:
     """Return whether `name` is canonical: `[a-z0-9]([a-z0-9-]*[a-z0-9])?`."""
-    return name[:1] in _LOWER and name[-1:] in _LOWER and _LOWER.issuperset(name.replace("-", ""))
+    return (
+        name[:1] in _LOWER
+        and name[-1:] in _LOWER
+        and _LOWER.issuperset(name.replace("-", ""))
+    )
 
 
 def _is_version(version: Any, longest: int) -> bool:
@@ -292,4 +313,8 @@ def _is_version(version: Any, longest: int) -> bool:
 
 
 def _is_sha256(checksum: Any) -> bool:
-    return isinstance(checksum, str) and len(checksum) == 64 and _HEXADECIMAL.issuperset(checksum)
+    return (
+        isinstance(checksum, str)
+        and len(checksum) == 64
+        and _HEXADECIMAL.issuperset(checksum)
+    )

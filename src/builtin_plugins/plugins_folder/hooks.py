@@ -10,7 +10,11 @@ from builtin_plugins.plugins_folder.directory import (
     names_in,
 )
 from builtin_plugins.plugins_folder.entry import REGISTRY, Entry
-from builtin_plugins.plugins_folder.registry import effective_registry, local_path, registry_path
+from builtin_plugins.plugins_folder.registry import (
+    effective_registry,
+    local_path,
+    registry_path,
+)
 from host import (
     BrokenPlugin,
     CommandTree,
@@ -42,13 +46,17 @@ def find_plugins(
             if not entry.enabled:
                 yield Disabled(name)
         elif entry.enabled and not os.path.isdir(f"{plugins_dir}/{name}"):
-            yield BrokenPlugin(name, _how_to_restore(installation.program, entry), missing=True)
+            yield BrokenPlugin(
+                name, _how_to_restore(installation.program, entry), missing=True
+            )
     for plugin in plugins:
         if plugin.entry.enabled:
             yield from _records(plugin)
 
 
-def _records(plugin: DirectoryPlugin) -> Iterator[PluginFile | CommandTree | Watch | BrokenPlugin]:
+def _records(
+    plugin: DirectoryPlugin,
+) -> Iterator[PluginFile | CommandTree | Watch | BrokenPlugin]:
     """Yield what an enabled plugin's directory has."""
     name = plugin.entry.name
     if plugin.problem:

@@ -20,7 +20,9 @@ def read_object(path: str) -> dict[str, Any]:
     return values
 
 
-def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str) -> Any:
+def typed(
+    path: str, values: dict[str, Any], key: str, kind: type, expected: str
+) -> Any:
     """Return the value of `key`, or None if it is absent or null.
 
     Raises PluginError, which names `path`, the key and `expected`, if the type is not `kind`.

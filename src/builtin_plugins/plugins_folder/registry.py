@@ -23,7 +23,13 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.plugins_folder.entry import KINDS, LOCAL, REGISTRY, Entry, read_entry
+from builtin_plugins.plugins_folder.entry import (
+    KINDS,
+    LOCAL,
+    REGISTRY,
+    Entry,
+    read_entry,
+)
 from builtin_plugins.plugins_folder.json_object import read_object, text
 from host import HostError, PluginError, Problem, Record
 
@@ -105,7 +111,10 @@ class Registry:
             name = item.get("name")
             change = changes.pop(name, {}) if isinstance(name, str) else {}
             is_local = bool(change) and _is_valid(item)
-            yield (self.personal.path if is_local else self.shared.path), {**item, **change}
+            yield (
+                (self.personal.path if is_local else self.shared.path),
+                {**item, **change},
+            )
         for item in (*changes.values(), *unnamed):
             yield self.personal.path, item
 
@@ -114,7 +123,9 @@ class Registry:
         from copy import copy  # imported here because only changes of plugins need it
 
         copied = copy(self)
-        copied.entries = dict(self.entries)  # the other values are replaced, never changed
+        copied.entries = dict(
+            self.entries
+        )  # the other values are replaced, never changed
         return copied
 
     def put(self, entry: Entry, *, team: bool = False) -> None:
@@ -130,7 +141,11 @@ class Registry:
             self.local = _without(self.local, entry.name)
         if self.local is not None and not team:
             shared = read_entry(known).fields() if known else {}
-            changed = {key: value for key, value in fields.items() if value != shared.get(key, ...)}
+            changed = {
+                key: value
+                for key, value in fields.items()
+                if value != shared.get(key, ...)
+            }
             if changed:
                 self.local = _with(self.local, {"name": entry.name, **changed})
         else:
@@ -161,7 +176,10 @@ def _with(values: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without(values: dict[str, Any], name: str) -> dict[str, Any]:
-    return {**values, "plugins": [item for item in values["plugins"] if item.get("name") != name]}
+    return {
+        **values,
+        "plugins": [item for item in values["plugins"] if item.get("name") != name],
+    }
 
 
 def _is_valid(item: dict[str, Any]) -> bool:
@@ -247,7 +265,9 @@ def read_values(path: str) -> dict[str, Any] | None:
         what = f"expected {FORMAT}; found {version[:20] or 'nothing'}"
         raise PluginError(Problem(path, what, "update this program", key="version"))
     entries = values.get("plugins")
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) for entry in entries
+    ):
         raise PluginError(Problem(path, "expected an array of objects", key="plugins"))
     return values
 

@@ -7,7 +7,12 @@ from contextlib import suppress
 from typing import Any
 
 from builtin_plugins.io.files import atomic
-from builtin_plugins.plugins_folder.registry import LAST, Registry, RegistryFile, read_values
+from builtin_plugins.plugins_folder.registry import (
+    LAST,
+    Registry,
+    RegistryFile,
+    read_values,
+)
 from host import OperationError, Problem
 
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
@@ -28,7 +33,9 @@ def write_registry(registry: Registry) -> None:
         registry.personal, registry.local = _written(registry.personal, registry.local)
 
 
-def _written(file: RegistryFile, values: dict[str, Any]) -> tuple[RegistryFile, dict[str, Any]]:
+def _written(
+    file: RegistryFile, values: dict[str, Any]
+) -> tuple[RegistryFile, dict[str, Any]]:
     """Write `values` into a file of the registry, and into the copy of its last intact state.
 
     Returns the file as it is now, and its content. Nothing is written if it is there already. Not
@@ -54,7 +61,9 @@ def _written(file: RegistryFile, values: dict[str, Any]) -> tuple[RegistryFile, 
     return RegistryFile(file.path, values, last), values
 
 
-def _write(path: str, values: dict[str, Any], check: Callable[[], None] | None = None) -> None:
+def _write(
+    path: str, values: dict[str, Any], check: Callable[[], None] | None = None
+) -> None:
     content = f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
     encoded = content.encode("utf-8", "backslashreplace")  # a lone surrogate
     atomic.write_file(path, encoded, check=check)

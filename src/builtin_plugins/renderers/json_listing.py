@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 def json_text(listing: Listing) -> str:
     """Return JSON text on one line: an object with the arrays `categories` and `commands`."""
     categories = [
-        {"path": category.words, "name": category.name, "description": category.description}
+        {
+            "path": category.words,
+            "name": category.name,
+            "description": category.description,
+        }
         for category in listing.categories
     ]
     # All commands of a plugin have the same folders, and resolving the links of a path is slow.

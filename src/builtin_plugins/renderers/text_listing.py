@@ -37,7 +37,9 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
 
 def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
     """Yield the lines of a section for each category, with its commands in groups."""
-    inside: dict[tuple[str, ...], list[Command]] = {one.words: [] for one in listing.categories}
+    inside: dict[tuple[str, ...], list[Command]] = {
+        one.words: [] for one in listing.categories
+    }
     about = {one.words: one.description for one in listing.categories}
     hidden = {one.words: one.shadows for one in listing.categories}
     for command in listing.commands:
@@ -49,7 +51,9 @@ def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
         lines = _wrapped(about.get(words, ""), [], page.terminal, indent)
         lines += [f"hides {printable(place)}" for place in hidden.get(words, ())]
         yield from page.row(label, lines, indent, "heading")
-        for group, rows in listing.replaced(categories=(), commands=tuple(commands)).sections():
+        for group, rows in listing.replaced(
+            categories=(), commands=tuple(commands)
+        ).sections():
             if group != "Commands":
                 yield f"  {page.terminal.styled(f'{printable(group)}:', 'heading')}"
             yield from (f"  {line}" for line in _row_lines(page, rows, listing, column))
@@ -77,11 +81,15 @@ def _style(row: Category | Command) -> str:
 def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str]:
     """Return lines that fit after `column`: the row's description and marks such as `[plugin]`."""
     if isinstance(row, Command):
-        return _wrapped(row.definition.description, row.indicators(terminal), terminal, column)
+        return _wrapped(
+            row.definition.description, row.indicators(terminal), terminal, column
+        )
     return _wrapped(row.description, [], terminal, column)
 
 
-def _wrapped(text: str, marks: Sequence[str], terminal: Terminal, column: int) -> list[str]:
+def _wrapped(
+    text: str, marks: Sequence[str], terminal: Terminal, column: int
+) -> list[str]:
     """Return `text` and marks such as `[plugin]`, wrapped to the width after `column`.
 
     Without a terminal, they are one line.
@@ -108,7 +116,11 @@ def _usage(listing: Listing) -> str:
 
 def tree_page(listing: Listing, terminal: Terminal) -> str:
     """Return a root line and the rows below it, with branches that show their parents."""
-    branches = ("├── ", "└── ", "│   ") if terminal.can_print("├└│─") else ("|-- ", "`-- ", "|   ")
+    branches = (
+        ("├── ", "└── ", "│   ")
+        if terminal.can_print("├└│─")
+        else ("|-- ", "`-- ", "|   ")
+    )
     fork, end, side = branches
     rows: dict[tuple[str, ...], list[Category | Command]] = {}
     for _, section in listing.sections():
@@ -134,5 +146,7 @@ def tree_page(listing: Listing, terminal: Terminal) -> str:
         if is_category:
             waiting += [(child, inner) for child in reversed(rows.get(row.words, []))]
 
-    root = terminal.styled(printable(" ".join([listing.program, *listing.words])), "heading")
+    root = terminal.styled(
+        printable(" ".join([listing.program, *listing.words])), "heading"
+    )
     return "".join(f"{line}\n" for line in (root, *lines))

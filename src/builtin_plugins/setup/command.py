@@ -35,12 +35,17 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
 
 
 def _change(
-    system: ModuleType, settings: ToolSettings, options: argparse.Namespace, messages: Messages
+    system: ModuleType,
+    settings: ToolSettings,
+    options: argparse.Namespace,
+    messages: Messages,
 ) -> str:
     """Perform the action that the options select; return a description of the tool's new state."""
     if options.uninstall:
         removed = system.uninstall(settings, messages)
-        return "is uninstalled; your own data is kept" if removed else "is not installed"
+        return (
+            "is uninstalled; your own data is kept" if removed else "is not installed"
+        )
     present = system.installed_as(settings)
     if options.upgrade and not present:
         raise OperationError(f"{settings.name} is not installed")

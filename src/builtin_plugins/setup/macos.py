@@ -27,7 +27,9 @@ def installed_as(settings: ToolSettings) -> str:
     Raises OperationError if brew is missing.
     """
     if not _find_brew(settings.environ):
-        raise OperationError("Homebrew is not installed", "see https://brew.sh, then try again")
+        raise OperationError(
+            "Homebrew is not installed", "see https://brew.sh, then try again"
+        )
     return f"cask {settings.values['HOMEBREW_CASK']}" if is_installed(settings) else ""
 
 
@@ -59,7 +61,9 @@ def _run_brew(action: str, settings: ToolSettings) -> None:
     brew, environ = _find_brew(settings.environ), dict(settings.environ)
     done = subprocess.run([brew, *command], env=environ, stdout=2, check=False)
     if done.returncode:
-        raise OperationError(f"brew {' '.join(command)} failed with status {done.returncode}")
+        raise OperationError(
+            f"brew {' '.join(command)} failed with status {done.returncode}"
+        )
 
 
 def _provide_command(settings: ToolSettings, messages: Messages) -> None:
@@ -75,7 +79,8 @@ def _provide_command(settings: ToolSettings, messages: Messages) -> None:
     inside = f"Applications/{name}.app/Contents/MacOS/{name}"
     programs = [os.path.join(home, inside) for home in homes]
     program = next(
-        (program_path for program_path in programs if os.access(program_path, os.X_OK)), ""
+        (program_path for program_path in programs if os.access(program_path, os.X_OK)),
+        "",
     )
     if not program:
         messages.warn(f"{name}.app was not found, so no command was created for it")

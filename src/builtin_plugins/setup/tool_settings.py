@@ -13,7 +13,11 @@ _INSIDE = r"(?!/|(.*/)?\.\.(/|\Z))[^\0]*"
 _PATH = r"/[^\0\ud800-\udfff]*"
 _SECONDS = r"(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,6})?|"
 
-PATHS = ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")  # suffixes of the path variables (Linux only)
+PATHS = (
+    "INSTALL_DIR",
+    "BIN_DIR",
+    "DESKTOP_FILE",
+)  # suffixes of the path variables (Linux only)
 
 # Suffix of the variable → default ({0}: the tool, {1}: the tool in lower case), pattern, meaning
 _VARIABLES = {
@@ -70,7 +74,9 @@ class ToolSettings(NamedTuple):
     def read(cls, tool: str, name: str, environ: Mapping[str, str]) -> "ToolSettings":
         """Return the settings in `environ`, with defaults for missing ones; do not check them."""
         values = {
-            suffix: environ.get(variable(tool, suffix), default.format(tool, tool.lower()))
+            suffix: environ.get(
+                variable(tool, suffix), default.format(tool, tool.lower())
+            )
             for suffix, (default, _, _) in _VARIABLES.items()
         }
         return cls(tool, name, environ, values)
@@ -86,4 +92,6 @@ class ToolSettings(NamedTuple):
     @property
     def paths(self) -> ToolPaths:
         """The paths on Linux."""
-        return ToolPaths(self.tool, *(os.path.normpath(self.values[suffix]) for suffix in PATHS))
+        return ToolPaths(
+            self.tool, *(os.path.normpath(self.values[suffix]) for suffix in PATHS)
+        )

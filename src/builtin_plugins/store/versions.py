@@ -58,7 +58,11 @@ class Store:
 
     def versions(self, without: Collection[str] = ()) -> list[str]:
         """Return the complete versions, sorted, except those in `without`."""
-        names = sorted(os.listdir(self.directory)) if atomic.is_real_dir(self.directory) else []
+        names = (
+            sorted(os.listdir(self.directory))
+            if atomic.is_real_dir(self.directory)
+            else []
+        )
         versions = []
         for name in names:
             path = self.path(name)
@@ -73,12 +77,16 @@ class Store:
 
         The directory and its missing parents are made; at the end, they are removed if empty.
         """
-        from builtin_plugins.io.files.file_lock import file_lock  # imported here: see `staging`
+        from builtin_plugins.io.files.file_lock import (
+            file_lock,
+        )  # imported here: see `staging`
         from builtin_plugins.io.files.undo import undoing
 
         with undoing() as undo:
             atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
-            atomic.make_directory(self.directory, 0o755)  # no undo: others may lock the directory
+            atomic.make_directory(
+                self.directory, 0o755
+            )  # no undo: others may lock the directory
             with file_lock(self.directory):
                 try:
                     yield
@@ -112,7 +120,9 @@ class Store:
         """Point the link to `version`, as `activate` does, if nothing can fail after it."""
         if version:
             above = os.path.dirname(self.link)
-            atomic.write_link(self.link, os.path.relpath(self.link_target(version), above))
+            atomic.write_link(
+                self.link, os.path.relpath(self.link_target(version), above)
+            )
         elif os.path.islink(self.link):
             os.unlink(self.link)
         atomic.sync_directory(os.path.dirname(self.link))
@@ -195,7 +205,9 @@ def abandoned(directory: str) -> list[str]:
 
 
 def _is_free(path: str) -> bool:
-    from builtin_plugins.io.files.file_lock import file_lock  # imported here: see `staging`
+    from builtin_plugins.io.files.file_lock import (
+        file_lock,
+    )  # imported here: see `staging`
 
     with suppress(OperationError), file_lock(path):
         return True

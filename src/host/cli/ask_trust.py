@@ -37,7 +37,9 @@ def ask_trust(
     if answer in ("y", "yes"):
         remember(project, hashes)
     elif answer not in ("o", "once"):
-        raise NotConfirmedError(f"{' '.join(words)}: the project is not trusted; nothing was run")
+        raise NotConfirmedError(
+            f"{' '.join(words)}: the project is not trusted; nothing was run"
+        )
 
 
 def project_contents(project: Project) -> Contents:
@@ -67,7 +69,9 @@ def introduction(project: Project) -> tuple[list[str], dict[str, str]]:
 
 def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
     """Return lines with the new text of files that have changed since the project was trusted."""
-    lines = [f"The project {project.name} in {project.root} has changed since it was trusted:"]
+    lines = [
+        f"The project {project.name} in {project.root} has changed since it was trusted:"
+    ]
     for path in paths:
         text = decode(trust.trusted_content(path)).splitlines()
         lines.append(f"  {path}{'' if text else ': removed or empty'}")
@@ -80,7 +84,9 @@ def hashes_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
 
     Call this before you ask the user, so that a file that changes later is not trusted.
     """
-    return {path[len(project.root) :].lstrip("/"): trust.hash_of(path) for path in paths}
+    return {
+        path[len(project.root) :].lstrip("/"): trust.hash_of(path) for path in paths
+    }
 
 
 def remember(project: Project, hashes: Mapping[str, str]) -> None:
@@ -118,4 +124,6 @@ def change_trusted(
         finally:
             os.close(held)
     except OSError as failure:
-        raise OperationError(Problem(path, f"cannot be written: {failure.strerror}")) from None
+        raise OperationError(
+            Problem(path, f"cannot be written: {failure.strerror}")
+        ) from None

@@ -15,12 +15,15 @@ def split_line(line: str) -> tuple[list[str], str, int]:
     words: list[str] = [""]
     quote = ""
     start = 0
-    started = False  # true inside a word, even if the word is still an empty pair of quotes
+    # true inside a word, even if the word is still an empty pair of quotes
+    started = False
     signs = iter(line)
     for sign in signs:
         if quote != "'" and sign == "\\":
             following = next(signs, "")
-            words[-1] += following if not quote or following in _ESCAPED else f"\\{following}"
+            words[-1] += (
+                following if not quote or following in _ESCAPED else f"\\{following}"
+            )
             started = True
         elif quote:
             words[-1] += "" if sign == quote else sign
@@ -55,4 +58,6 @@ def bash_candidate(word: str, quote: str) -> str:
         return word.replace("'", "'\\''")
     if quote:
         return "".join(f"\\{sign}" if sign in _ESCAPED else sign for sign in word)
-    return "".join(sign if sign.isalnum() or sign in _PLAIN else f"\\{sign}" for sign in word)
+    return "".join(
+        sign if sign.isalnum() or sign in _PLAIN else f"\\{sign}" for sign in word
+    )

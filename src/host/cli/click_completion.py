@@ -46,7 +46,9 @@ def click_items(
         command: Any = load_reference(definition.entrypoint)
         context = _context(command, definition.subcommand, list(typed))
         found = _parameter(context, argument).shell_complete(context, current)
-        return [(str(item.value), str(item.help or ""), str(item.type)) for item in found]
+        return [
+            (str(item.value), str(item.help or ""), str(item.type)) for item in found
+        ]
 
     try:
         answer: list[Item] = supervise_call(items, _SECONDS)

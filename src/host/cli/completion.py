@@ -44,7 +44,9 @@ class Offer(Record):
     before: str = ""
 
 
-def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
+def reply(
+    given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
+) -> str:
     """Return the output that the shell's completion script reads.
 
     `given` has the shell and the words after the program's name; the last word is unfinished.
@@ -146,19 +148,27 @@ class Completer:
         return sorted(names)
 
     def _arguments(
-        self, command: "Match", definition: "Definition", words: "Sequence[str]", current: str
+        self,
+        command: "Match",
+        definition: "Definition",
+        words: "Sequence[str]",
+        current: str,
     ) -> Offer:
         """Return the candidates for a command's declared arguments."""
         from host.run.argument_parser import CommandLine
 
-        line = CommandLine(definition.shown_args, words, options_first=definition.options_first)
+        line = CommandLine(
+            definition.shown_args, words, options_first=definition.options_first
+        )
         read_typed(line)
         argument = line.waiting
         before = ""
         if argument is None and not line.ended and current.startswith("-"):
             argument, before = _begun_option(line, current)
             if argument is None:
-                options = [(name, option.description) for name, option in line.options.items()]
+                options = [
+                    (name, option.description) for name, option in line.options.items()
+                ]
                 return Offer(options if words else [*options, ("--help", "Show help")])
         if argument is None:
             argument = _next_positional(definition, len(line.loose))
@@ -171,7 +181,9 @@ class Completer:
             value = current.removeprefix(before)
             variables = self.installation.run_variables(command.words)
             called = " ".join([self.installation.layout.program, *command.words])
-            items = click_items(definition, argument, folders, called, variables, words, value)
+            items = click_items(
+                definition, argument, folders, called, variables, words, value
+            )
             offer = _offer_of(items)
         elif is_reference(argument.complete) and not definition.file:
             from host.run.importing import load_reference
@@ -179,7 +191,9 @@ class Completer:
             offer = load_reference(argument.complete)(line.loose, self)
         else:
             offer = values_of(argument, definition)
-        offer.candidates = [(f"{before}{text}", about) for text, about in offer.candidates]
+        offer.candidates = [
+            (f"{before}{text}", about) for text, about in offer.candidates
+        ]
         offer.before = before
         return offer
 
@@ -198,7 +212,9 @@ def _global_options(*, of_listing: bool) -> Offer:
 def _next_positional(definition: "Definition", count: int) -> "Argument | None":
     """Return the positional argument after `count` words, or None if there is none."""
     positional = [argument for argument in definition.shown_args if not argument.option]
-    left = positional[count:] or [argument for argument in positional if argument.repeats]
+    left = positional[count:] or [
+        argument for argument in positional if argument.repeats
+    ]
     return left[0] if left else None
 
 
@@ -210,7 +226,9 @@ def _offer_of(items: "Sequence[tuple[str, str, str]]") -> Offer:
         beside = FILES
     elif "dir" in kinds:
         beside = DIRECTORIES
-    return Offer([(value, about) for value, about, kind in items if kind == "plain"], beside)
+    return Offer(
+        [(value, about) for value, about, kind in items if kind == "plain"], beside
+    )
 
 
 def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, str]":
@@ -221,7 +239,9 @@ def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, 
     name, equals, _ = current.partition("=")
     if current.startswith("--"):
         argument = line.options.get(name) if equals else None
-        return (None, "") if argument is None or argument.flag else (argument, f"{name}=")
+        return (
+            (None, "") if argument is None or argument.flag else (argument, f"{name}=")
+        )
     for end, letter in enumerate(current[1:], 2):
         argument = line.options.get(f"-{letter}")
         if argument is None or argument.flag:
@@ -236,7 +256,9 @@ def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, 
 def command_words(given: "Sequence[str]", completer: Completer) -> Offer:
     """Return the candidates for an argument that names a command or category."""
     candidates = completer.words(given, "").candidates
-    return Offer([(word, about) for word, about in candidates if word not in RESERVED_WORDS])
+    return Offer(
+        [(word, about) for word, about in candidates if word not in RESERVED_WORDS]
+    )
 
 
 def formats(*_: object) -> Offer:
@@ -262,7 +284,9 @@ def values_of(argument: "Argument", definition: "Definition") -> Offer:
     program = argument.choices_from or argument.complete
     if not listed and program not in ("", "file", "directory", "none"):
         listed = _printed(definition, program)
-    elif not listed and program != "none" and argument.type not in ("integer", "number"):
+    elif (
+        not listed and program != "none" and argument.type not in ("integer", "number")
+    ):
         is_directory = "directory" in (program, argument.type)
         return Offer(beside=DIRECTORIES if is_directory else FILES)
     return Offer([(text, argument.description) for text in listed])

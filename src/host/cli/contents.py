@@ -22,7 +22,9 @@ class Contents(Record):
     problems: tuple[Problem, ...]
 
 
-def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) -> Contents:
+def contents(
+    catalog: Catalog, words: tuple[str, ...], *, deep: bool = False
+) -> Contents:
     """Return the contents of the category `words`; `deep` adds those of its subcategories.
 
     `deep` leaves out the category `self`, unless `words` name it.

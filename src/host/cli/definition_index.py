@@ -30,14 +30,39 @@ if TYPE_CHECKING:
 FORMAT = f"cli-host index 20 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
-    *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
-    *("hidden", "destroys", "examples", "starts_commands", "usage", "path", "output", "schema"),
+    *(
+        "file",
+        "name",
+        "description",
+        "entrypoint",
+        "group",
+        "os",
+        "sudo",
+        "effects",
+        "aliases",
+    ),
+    *(
+        "hidden",
+        "destroys",
+        "examples",
+        "starts_commands",
+        "usage",
+        "path",
+        "output",
+        "schema",
+    ),
     "shell",
     "deprecated",
     "moved_to",
 )
 _KEPT_IF_EMPTY = (
-    *("args", "unchecked_args", "own_required_envs", "own_requires", "own_supervisions"),
+    *(
+        "args",
+        "unchecked_args",
+        "own_required_envs",
+        "own_requires",
+        "own_supervisions",
+    ),
     "warnings",
 )
 
@@ -79,7 +104,9 @@ class DefinitionIndex:
 
         items = {path: one for path, one in self._items.items() if os.path.exists(path)}
         body = marshal.dumps((self._key, items))
-        any(replace(path, FORMAT + checksum(body) + body, 0o600) for path in self._paths)
+        any(
+            replace(path, FORMAT + checksum(body) + body, 0o600) for path in self._paths
+        )
 
     def _read(self) -> "dict[str, Any]":
         """Return the items of the installation's first intact index, or {} if there is none."""
@@ -98,7 +125,9 @@ class DefinitionIndex:
 
 def _kept(definition: Definition) -> "dict[str, Any]":
     """Return the attributes to cache by name, without those that equal a default."""
-    from host.listing_json import own_json  # imports `json`, which a text listing does not need
+    from host.listing_json import (
+        own_json,
+    )  # imports `json`, which a text listing does not need
 
     kept = {}
     defaults = vars(CachedDefinition)
@@ -120,7 +149,9 @@ class CachedDefinition(Definition):
     The class attributes are defaults; the index has only the values that differ from them.
     """
 
-    name = description = entrypoint = group = usage = output = schema = deprecated = moved_to = ""
+    name = description = entrypoint = group = usage = output = schema = deprecated = (
+        moved_to
+    ) = ""
     effects = "change"
     sudo = destroys = hidden = starts_commands = shell = False
     os = aliases = examples = path = ()
@@ -131,7 +162,9 @@ class CachedDefinition(Definition):
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file on the first access to an attribute that the index lacks."""
-        if name == "file" or name.startswith("__"):  # `copy` and `pickle` look for such names
+        if name == "file" or name.startswith(
+            "__"
+        ):  # `copy` and `pickle` look for such names
             raise AttributeError(name)
         whole = definition_files.read_definition(self.file)
         # keep the attributes that `FolderNode` has changed
@@ -145,4 +178,6 @@ class PlainDefinition(CachedDefinition):
     Most definitions are plain. Their class has the empty values, so the index need not.
     """
 
-    args = unchecked_args = own_required_envs = own_requires = own_supervisions = warnings = ()
+    args = unchecked_args = own_required_envs = own_requires = own_supervisions = (
+        warnings
+    ) = ()

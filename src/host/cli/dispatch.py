@@ -31,7 +31,11 @@ def run_cli(session: Session, options: GlobalOptions) -> int:
 
         show(session, options)
     try:
-        if session.installation.config.follow == "notice" and posix.isatty(1) and posix.isatty(2):
+        if (
+            session.installation.config.follow == "notice"
+            and posix.isatty(1)
+            and posix.isatty(2)
+        ):
             from host.cli.self_dispatch import run_self
 
             run_self(session, GlobalOptions(("self", "news")))

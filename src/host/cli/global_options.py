@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 HELP_WORDS = ("help", "--help", "-h")
 FORMATS = ("text", "json", "tree")  # built-in formats; plugins add others
-VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # values of options
+VALUES = {
+    "--color": ("auto", "always", "never"),
+    "--format": FORMATS,
+}  # values of options
 OPTIONS = {
     "-h, --help": "show this page, or the help for a command",
     "-V, --version": "show the version",
@@ -33,7 +36,12 @@ _FLAGS = {
     **_SHORT,
 }
 _SWITCHES = ("--safe", "--yes", "--no-input")
-OF_LISTINGS = ("--help", "-h", "--all", *VALUES)  # also allowed after the words of a category
+OF_LISTINGS = (
+    "--help",
+    "-h",
+    "--all",
+    *VALUES,
+)  # also allowed after the words of a category
 
 
 class GlobalOptions(Record):
@@ -54,7 +62,10 @@ class GlobalOptions(Record):
         return any(flags) or self.format != ""
 
     def read(
-        self, words: "Sequence[str]", messages: "Messages", category: "Sequence[str] | None" = None
+        self,
+        words: "Sequence[str]",
+        messages: "Messages",
+        category: "Sequence[str] | None" = None,
     ) -> None:
         """Read the options at the start of `words`, and keep the other words. Raises UsageError.
 
@@ -76,7 +87,9 @@ class GlobalOptions(Record):
             elif option in _SWITCHES:
                 self.switches |= {option}
             elif not value or (option == "--color" and value not in VALUES[option]):
-                expected = f"expected {', '.join(VALUES[option])}; found {value or 'nothing'}"
+                expected = (
+                    f"expected {', '.join(VALUES[option])}; found {value or 'nothing'}"
+                )
                 raise UsageError(f"{option}: {expected}", see)
             elif option == "--color":
                 messages.color_mode = value

@@ -18,7 +18,9 @@ from host.run.words import SELF
 from host.text_width import width_of
 
 
-def help_page(session: Session, catalog: Catalog, found: Match, definition: Definition) -> str:
+def help_page(
+    session: Session, catalog: Catalog, found: Match, definition: Definition
+) -> str:
     """Return the page as printable text that ends with a newline.
 
     `catalog` has the command `found`, and the commands below it.
@@ -30,7 +32,9 @@ def help_page(session: Session, catalog: Catalog, found: Match, definition: Defi
     if not is_own:
         notes += _limits(session, definition)
     variables: list[tuple[str, str]] = []
-    if not is_own and not definition.moved_to:  # after a move, the other command's variables count
+    if (
+        not is_own and not definition.moved_to
+    ):  # after a move, the other command's variables count
         try:
             variables = page_variables(session, found, definition)
         except HostError as error:  # the command's project is not trusted
@@ -56,11 +60,19 @@ def help_page(session: Session, catalog: Catalog, found: Match, definition: Defi
     for level in definition.chain:
         env_files += level.env_files
     page.section("Environment files", env_files)
-    page.section("Folders on PATH", [realpath(folder) for folder in definition.path_folders])
-    page.table("Requires", [(str(program), program.hint) for program in definition.requires])
+    page.section(
+        "Folders on PATH", [realpath(folder) for folder in definition.path_folders]
+    )
+    page.table(
+        "Requires", [(str(program), program.hint) for program in definition.requires]
+    )
     page.table("Secrets", list(definition.secrets.items()))
-    page.section("Aliases", [name for name in definition.aliases if name != found.words[-1]])
-    examples = [_example(session.program, found.words, item) for item in definition.examples]
+    page.section(
+        "Aliases", [name for name in definition.aliases if name != found.words[-1]]
+    )
+    examples = [
+        _example(session.program, found.words, item) for item in definition.examples
+    ]
     page.table("Examples", examples)
     if variables:
         notes.append(
@@ -109,7 +121,9 @@ def _ways_to_help(words: str, definition: Definition) -> Iterator[str]:
         yield f"To pass --help to the script: {words} --help --help"
 
 
-def _example(program: str, words: Sequence[str], example: dict[str, str]) -> tuple[str, str]:
+def _example(
+    program: str, words: Sequence[str], example: dict[str, str]
+) -> tuple[str, str]:
     """Return an example's command line and description.
 
     If the line begins with the last of `words`, the words before it are added.

@@ -44,16 +44,22 @@ def show(session: Session, options: GlobalOptions) -> None:
     if found.kind == "command" and found.definition is not None:
         if options.everything or options.format:
             raise UsageError("--all and --format are for listings, not for commands")
-        from host.cli.help_page import help_page  # imported here, because listings do not need it
+        from host.cli.help_page import (
+            help_page,
+        )  # imported here, because listings do not need it
 
         session.show(help_page(session, session.catalog, found, found.definition))
         return
     options.read(rest, session.messages, found.words)
     if options.words:
         called = " ".join([session.program, *found.words])
-        raise UsageError(f"unexpected argument {options.words[0]}", f"see: {called} --help")
+        raise UsageError(
+            f"unexpected argument {options.words[0]}", f"see: {called} --help"
+        )
     session.show(
-        listing_text(session, found, options.format or "text", everything=options.everything)
+        listing_text(
+            session, found, options.format or "text", everything=options.everything
+        )
     )
 
 
@@ -70,7 +76,9 @@ def listing_text(
     """Return the rendered listing of a category. Raises UsageError for an unknown format."""
     deep = deep or format == "tree"
     inside = session.listed(found.words, deep=deep, everything=everything)
-    is_category = not found.words or found.definition or inside.categories or inside.commands
+    is_category = (
+        not found.words or found.definition or inside.categories or inside.commands
+    )
     if not is_category and not any(node.holds_commands() for node in found.nodes):
         raise unknown_word(session, session.find(found.words[:-1]), found.words[-1:])
     return rendered(session, found, inside, format, deep=deep)
@@ -104,9 +112,13 @@ def rendered(
         notes=root_notes(session.program) if at_root else (),
     )
     call = {"listing": listing, "format": format, "terminal": session.terminal}
-    [text] = first_results(session, "render_listing", [call], only_builtin=format in FORMATS)
+    [text] = first_results(
+        session, "render_listing", [call], only_builtin=format in FORMATS
+    )
     if not isinstance(text, str):
-        raise UsageError(f"unknown format {format!r}", "use text, json, tree or a plugin's format")
+        raise UsageError(
+            f"unknown format {format!r}", "use text, json, tree or a plugin's format"
+        )
     return text
 
 
@@ -120,7 +132,11 @@ def root_notes(program: str) -> tuple[str, ...]:
 
 
 def first_results(
-    session: Session, hook: str, calls: Sequence[Mapping[str, Any]], *, only_builtin: bool = False
+    session: Session,
+    hook: str,
+    calls: Sequence[Mapping[str, Any]],
+    *,
+    only_builtin: bool = False,
 ) -> list[Any]:
     """Call the plugins' `hook`; return for each of `calls` the first result that is not None.
 
@@ -128,7 +144,9 @@ def first_results(
     pluggy.
     """
     found: list[Any] = [None] * len(calls)
-    plugins = [plugin for plugin in session.lock.plugins.values() if hook in plugin.hooks]
+    plugins = [
+        plugin for plugin in session.lock.plugins.values() if hook in plugin.hooks
+    ]
     plugins.reverse()
     for plugin in sorted(plugins, key=lambda plugin: plugin.hooks[hook]):
         left = [index for index, result in enumerate(found) if result is None]

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from host.run.argument_spec import Argument
 
 _INDENT = "  "
-_AS_WRITTEN = (" ", "\t", "- ", "* ", "+ ", "$", "1. ", "1) ", "|")  # lines that are not prose
+_AS_WRITTEN = (
+    " ",
+    "\t",
+    "- ",
+    "* ",
+    "+ ",
+    "$",
+    "1. ",
+    "1) ",
+    "|",
+)  # lines that are not prose
 _GAP = 2  # columns between term and explanation
 _WIDEST_TERM = 28  # columns; a longer term gets its own line
 
@@ -68,7 +78,11 @@ class Page:
         """Add a usage line; `text` does not include `Usage:`."""
         label = self.terminal.styled("Usage:", "heading")
         first, *others = wrap(printable(text), self.terminal.width - len("Usage: "))
-        self._lines += ["", f"{label} {first}", *(" " * len("Usage: ") + line for line in others)]
+        self._lines += [
+            "",
+            f"{label} {first}",
+            *(" " * len("Usage: ") + line for line in others),
+        ]
 
     def section(self, heading: str, rows: Sequence[str]) -> None:
         """Add a section with a heading and rows that are not wrapped."""
@@ -77,13 +91,17 @@ class Page:
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
         """Add a section with a heading and rows, each with a term and its wrapped explanation."""
         shown = [(printable(name), printable(text)) for name, text in rows]
-        fitting = [width_of(name) for name, _ in shown if width_of(name) <= _WIDEST_TERM]
+        fitting = [
+            width_of(name) for name, _ in shown if width_of(name) <= _WIDEST_TERM
+        ]
         column = max(fitting, default=0) + _GAP
         columns = self.terminal.width - len(_INDENT) - column
         lines = [self.row(name, wrap(text, columns), column) for name, text in shown]
         self.lines(heading, [line for row in lines for line in row])
 
-    def row(self, name: str, text: Sequence[str], column: int, style: str = "name") -> list[str]:
+    def row(
+        self, name: str, text: Sequence[str], column: int, style: str = "name"
+    ) -> list[str]:
         """Return the lines of a row: a printable name and, from `column` on, its text.
 
         On a terminal, the text begins on the next line if the name is too long.
@@ -92,7 +110,10 @@ class Page:
         if gap < _GAP and text[0] and self.terminal.is_interactive:
             return [label, *(" " * column + line for line in text)]
         first, *more = text
-        return [f"{label}{' ' * max(gap, _GAP)}{first}", *(" " * column + line for line in more)]
+        return [
+            f"{label}{' ' * max(gap, _GAP)}{first}",
+            *(" " * column + line for line in more),
+        ]
 
     def arguments(self, arguments: Sequence[Argument]) -> None:
         """Add a table of the positional arguments and a table of the options."""

@@ -107,7 +107,9 @@ def read_line(prompt: str, words: Sequence[str] | None) -> str:
         os.close(saved)
 
 
-def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str]) -> list[str]:
+def _whole_line(
+    line: CommandLine, asked: Sequence[Argument], args: Sequence[str]
+) -> list[str]:
     """Return the command line that the user would type to give the same answers, except secrets.
 
     Secret answers are passed only in ARG_… variables. To keep every position right, a
@@ -118,10 +120,14 @@ def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str
         if argument.option and not argument.secret:
             for text in line.texts[argument.name]:
                 joined = text.startswith("-")
-                options += [f"{argument.name}={text}"] if joined else [argument.name, text]
+                options += (
+                    [f"{argument.name}={text}"] if joined else [argument.name, text]
+                )
     positional = [argument for argument in line.arguments if not argument.option]
     asked_positional = [argument for argument in asked if not argument.option]
-    last = max([positional.index(argument) + 1 for argument in asked_positional], default=0)
+    last = max(
+        [positional.index(argument) + 1 for argument in asked_positional], default=0
+    )
     loose: list[str] = []
     ends_options = False
     for argument in positional[len(line.loose) : last]:
@@ -149,7 +155,8 @@ def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str
     """Return the words of a command line with `********` in place of each secret text."""
     # an option that repeats keeps all of its values
     repeating = [
-        argument.replaced(repeats=argument.option or argument.repeats) for argument in arguments
+        argument.replaced(repeats=argument.option or argument.repeats)
+        for argument in arguments
     ]
     line = CommandLine(repeating, args)
     read_typed(line)

@@ -56,7 +56,9 @@ def run_self(session: Session, options: GlobalOptions) -> int:
     function = load_reference(definition.entrypoint)
     listing = [f"--format={options.format}"] if options.format else []
     listing += ["--all"] if options.everything else []
-    given = parse(definition.args, [*listing, *rest], session.program, found.words).texts
+    given = parse(
+        definition.args, [*listing, *rest], session.program, found.words
+    ).texts
     # A pattern decides about an empty value itself: `--ref ''` has a meaning.
     with_pattern = {argument.name for argument in definition.args if argument.pattern}
     for name, texts in given.items():

@@ -71,7 +71,9 @@ class Session:
         self.assume_yes = assume_yes
         self.may_ask = may_ask
         self.shell_file = shell_file
-        self._writes_index = writes_index and not safe  # in safe mode, nothing is written
+        self._writes_index = (
+            writes_index and not safe
+        )  # in safe mode, nothing is written
         if start is not None:
             self.__dict__["installation"], self.__dict__["current_lock"] = start
 
@@ -94,7 +96,9 @@ class Session:
             while content:
                 content = content[os.write(1, content) :]
         except OSError as failure:
-            raise OperationError(f"cannot write to stdout: {failure.strerror}") from None
+            raise OperationError(
+                f"cannot write to stdout: {failure.strerror}"
+            ) from None
 
     def show_json(self, value: object) -> None:
         """Write `value` to stdout as JSON."""
@@ -120,7 +124,11 @@ class Session:
 
         chosen, is_terminal = self.environ.get("COLUMNS", ""), os.isatty(1)
         own = int(chosen) if chosen.isdecimal() else 0
-        columns = (own or os.get_terminal_size(1).columns or _WIDTH) if is_terminal else _WIDTH
+        columns = (
+            (own or os.get_terminal_size(1).columns or _WIDTH)
+            if is_terminal
+            else _WIDTH
+        )
         colour = self.messages.colours(1)
         return Terminal(columns, colour, self.encoding, is_interactive=is_terminal)
 
@@ -178,7 +186,9 @@ class Session:
 
         If there is none, a lock is made without running the code of directory plugins.
         """
-        return self.current_lock or self.query_plugins("none" if self.safe else "packages")
+        return self.current_lock or self.query_plugins(
+            "none" if self.safe else "packages"
+        )
 
     def query_plugins(self, code: Literal["packages", "none"]) -> Lock:
         """Make a lock with the hooks of packages, or with "none", only of built-in plugins."""
@@ -192,7 +202,11 @@ class Session:
         """The lock on disk or of `refresh_lock`; None in safe mode, or if it is outdated."""
         from host.run.lock import read_lock
 
-        return None if self.safe else read_lock(self.installation.locks, self.installation.key)
+        return (
+            None
+            if self.safe
+            else read_lock(self.installation.locks, self.installation.key)
+        )
 
     def refresh_lock(self) -> Lock:
         """Query all plugins again, and write and return the new lock."""
@@ -206,7 +220,9 @@ class Session:
     @cached_property
     def run_environ(self) -> Mapping[str, str]:
         """The environment that a run starts from: see `OpenInstallation.run_environ`."""
-        from host.run.nested import without_outer_run  # works even without an installation
+        from host.run.nested import (
+            without_outer_run,
+        )  # works even without an installation
 
         return without_outer_run(self.environ, self.layout.root)
 
@@ -229,7 +245,9 @@ class Session:
         from host.run.plan import Questions, Run
 
         questions = Questions()
-        questions.may_ask = secrets and self.can_ask  # a provider may ask for a passphrase
+        questions.may_ask = (
+            secrets and self.can_ask
+        )  # a provider may ask for a passphrase
         run = Run(
             words=words,
             definition=definition,
@@ -277,7 +295,9 @@ class Session:
         self.messages.warn(*inside.problems)
         if everything:
             return inside
-        listed = [command for command in inside.commands if command.definition.is_listed]
+        listed = [
+            command for command in inside.commands if command.definition.is_listed
+        ]
         return inside.replaced(commands=tuple(listed))
 
     def find(self, words: tuple[str, ...]) -> Match:

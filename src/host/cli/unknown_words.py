@@ -20,7 +20,8 @@ Words = tuple[str, ...]
 
 # The key in a `self` command's definition for its synonyms, such as `install` for `plugin add`.
 _SYNONYMS = "x-synonyms"
-_ALIKE_ELSEWHERE = 0.75  # minimum similarity (0 to 1) to suggest a name from another category
+# minimum similarity (0 to 1) to suggest a name from another category
+_ALIKE_ELSEWHERE = 0.75
 _MOST = 3  # suggestions
 
 
@@ -49,7 +50,9 @@ def unknown_word(
     for node in found.nodes:
         refused = node.refused(word) if isinstance(node, FolderNode) else []
         for path, reason in refused:
-            return UsageError(_described(found, word), f"{path} is not a command: {reason}")
+            return UsageError(
+                _described(found, word), f"{path} is not a command: {reason}"
+            )
 
     inside = session.contents((), deep=True)
     commands: list[Words] = []
@@ -57,12 +60,16 @@ def unknown_word(
     for command in inside.commands:
         if command.definition.is_listed:
             commands.append(command.words)
-            aliases += [(*command.words[:-1], alias) for alias in command.definition.aliases]
+            aliases += [
+                (*command.words[:-1], alias) for alias in command.definition.aliases
+            ]
     categories = [category.words for category in inside.categories]
     others = [*commands, *aliases, *categories, *(("help", topic) for topic in topics)]
     definition = session.find(found.words).definition if found.words else None
     default = definition.default if definition else ""
-    error = unknown_word_in(session.program, session.lock, found, word, others, commands, default)
+    error = unknown_word_in(
+        session.program, session.lock, found, word, others, commands, default
+    )
     if error.suggestions:
         return error
     remedies = [
@@ -70,7 +77,9 @@ def unknown_word(
         for plugin in session.lock.plugins.values()
         if plugin.missing and _may_have(session.lock, plugin, found.words)
     ]
-    return UsageError(_described(found, word), "; ".join(remedies)) if remedies else error
+    return (
+        UsageError(_described(found, word), "; ".join(remedies)) if remedies else error
+    )
 
 
 def _may_have(lock: Lock, plugin: Plugin, category: Words) -> bool:
@@ -127,7 +136,9 @@ def unknown_word_in(
         lines.append(" ".join([program, *found.words, default, word]))
     at_root = [words for words in commands if len(words) == 1]
     is_command = bool(meant) and meant[0] in at_root
-    return UsageError(_described(found, word, is_command=is_command), see, suggestions=lines)
+    return UsageError(
+        _described(found, word, is_command=is_command), see, suggestions=lines
+    )
 
 
 def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:

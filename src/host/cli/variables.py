@@ -34,13 +34,17 @@ UNKNOWN = "\0"  # placeholder value of sources that are code; no real value cont
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 
 
-def page_variables(session: Session, found: Match, definition: Definition) -> list[tuple[str, str]]:
+def page_variables(
+    session: Session, found: Match, definition: Definition
+) -> list[tuple[str, str]]:
     """Return the rows of a help page for required variables, `envs` and `.env` files.
 
     A row has the variable's name, and its value with its source. The value is `…` if only a run
     can determine it. An unreadable source causes a warning.
     """
-    layers = session.run_with_variables(found.words, definition, session.run_environ, _Look).layers
+    layers = session.run_with_variables(
+        found.words, definition, session.run_environ, _Look
+    ).layers
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
     rows: dict[str, str] = dict.fromkeys(definition.required_envs, "missing")
@@ -79,7 +83,11 @@ def settings_names(path: str) -> dict[str, int]:
         lines = decode(read_regular(path, SourceError)).splitlines()
     except (OSError, HostError):
         return {}
-    code = [(number, line) for number, line in enumerate(lines, 1) if line.lstrip()[:1] != "#"]
+    code = [
+        (number, line)
+        for number, line in enumerate(lines, 1)
+        if line.lstrip()[:1] != "#"
+    ]
     return {name: number for number, line in code for name in _ASSIGNED.findall(line)}
 
 

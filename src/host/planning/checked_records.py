@@ -64,7 +64,9 @@ def _declared(
     if words[0] == SELF and not plugin.ours:
         raise ValueError(f"{words!r}: the word {SELF} is reserved")
     placed = _placed(plugin, words)
-    declared = Declared(placed, json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
+    declared = Declared(
+        placed, json.dumps(fields).encode(), plugin.name, plugin.ours, runs
+    )
     declared.definition  # noqa: B018 - the access checks it
     return declared
 
@@ -76,7 +78,9 @@ def _source(plugin: Plugin, source: EnvSource) -> EnvSource:
     if plugin.ours:
         rank = RANKS.get(reader, rank)
     if not isinstance(rank, int | float) or not ENVS <= rank <= ENV_FILES:
-        raise ValueError(f"{name}: rank must be from {ENVS} to {ENV_FILES}, not {rank!r}")
+        raise ValueError(
+            f"{name}: rank must be from {ENVS} to {ENV_FILES}, not {rank!r}"
+        )
     if reader not in ("dotenv", "python") and not plugin.ours:
         raise ValueError(f"{name}: reader must be dotenv, not {reader!r}")
     if source.provider:
@@ -94,8 +98,12 @@ def _source(plugin: Plugin, source: EnvSource) -> EnvSource:
 def _scheme(plugin: Plugin, declared: SecretScheme) -> SecretScheme:
     scheme = declared.scheme
     plain = scheme.replace("-", "").replace("+", "")
-    if not (plain.isascii() and plain.isalnum() and plain.islower() and scheme[0].isalpha()):
-        raise ValueError(f"{scheme!r:.80}: use lower-case letters, digits, - and + in a scheme")
+    if not (
+        plain.isascii() and plain.isalnum() and plain.islower() and scheme[0].isalpha()
+    ):
+        raise ValueError(
+            f"{scheme!r:.80}: use lower-case letters, digits, - and + in a scheme"
+        )
     if scheme in (*BUILT_IN_SCHEMES, "encrypted"):
         raise ValueError(f"{scheme}: this scheme is built in")
     _check_reference(scheme, "provider", declared.provider)

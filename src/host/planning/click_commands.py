@@ -19,7 +19,9 @@ from host.run.words import is_word
 if TYPE_CHECKING:
     import click
 
-    _Pending = tuple[tuple[str, ...], dict[str, Any], click.Command, click.Context, tuple[str, ...]]
+    _Pending = tuple[
+        tuple[str, ...], dict[str, Any], click.Command, click.Context, tuple[str, ...]
+    ]
 
 _OF_ITSELF = frozenset(
     ["name", "description", "entrypoint", "aliases", "hidden", "examples", "help"]
@@ -67,12 +69,16 @@ def declared_by_click(
             inner_context = click.Context(
                 subcommand, parent=own_context, info_name=word, resilient_parsing=True
             )
-            inner = {key: value for key, value in definition.items() if key not in _OF_ITSELF}
+            inner = {
+                key: value for key, value in definition.items() if key not in _OF_ITSELF
+            }
             inner["name"] = word
             inner["description"] = subcommand.get_short_help_str(limit=200)
             inner["entrypoint"] = definition["entrypoint"]
             inner["hidden"] = subcommand.hidden
-            pending.append(((*at, word), inner, subcommand, inner_context, (*path, word)))
+            pending.append(
+                ((*at, word), inner, subcommand, inner_context, (*path, word))
+            )
 
 
 def _declared_parameters(
@@ -147,9 +153,14 @@ def _values(parameter: click.Parameter) -> dict[str, Any]:
     import click
 
     kind = parameter.type
-    values: dict[str, Any] = {"env": _variable(parameter), "default": _default(parameter)}
+    values: dict[str, Any] = {
+        "env": _variable(parameter),
+        "default": _default(parameter),
+    }
     if isinstance(kind, click.Choice):
-        values["choices"] = [str(getattr(choice, "name", choice)) for choice in kind.choices]
+        values["choices"] = [
+            str(getattr(choice, "name", choice)) for choice in kind.choices
+        ]
     elif isinstance(kind, click.types.IntParamType):
         values["type"] = "integer"
     elif isinstance(kind, click.types.FloatParamType):
@@ -205,7 +216,11 @@ def _default(parameter: click.Parameter) -> str | None:
 
 
 def _without_blanks(declaration: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in declaration.items() if value not in (None, "", False)}
+    return {
+        key: value
+        for key, value in declaration.items()
+        if value not in (None, "", False)
+    }
 
 
 def plain_name(name: str) -> str:

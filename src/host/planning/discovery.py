@@ -39,7 +39,9 @@ from host.run.plugin import Plugin
 _BUILTIN_HOOKS = ("find_plugins", *PLANNING_HOOKS)
 
 
-def refresh(installation: OpenInstallation, messages: Messages, safe: bool = False) -> Lock:
+def refresh(
+    installation: OpenInstallation, messages: Messages, safe: bool = False
+) -> Lock:
     """Query all plugins; write and return the lock.
 
     In safe mode, no third-party Python is imported, and nothing is written. Each broken plugin
@@ -66,7 +68,9 @@ def own_commands(layout: Layout) -> list[Declared]:
     return list(collected.lock().commands)
 
 
-def query_plugins(installation: OpenInstallation, code: Literal["all", "packages", "none"]) -> Lock:
+def query_plugins(
+    installation: OpenInstallation, code: Literal["all", "packages", "none"]
+) -> Lock:
     """Query the plugins and return the lock; a failing plugin loses only its own records.
 
     `code` is the third-party Python that may be imported: "packages" leaves out the hooks of
@@ -98,7 +102,11 @@ def query_package(installation: OpenInstallation, package: PluginPackage) -> Loc
 
 def _for_hooks(installation: OpenInstallation) -> Installation:
     layout = installation.layout
-    directories = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
+    directories = (
+        installation.commands_dir,
+        installation.plugins_dir,
+        layout.config_dir,
+    )
     return Installation(layout.program, layout.root, *directories)
 
 
@@ -111,12 +119,18 @@ def entry_points() -> list[Plugin]:
     seen = set()
     for distribution in importlib_metadata.distributions(path=program_path()):
         try:
-            path = getattr(distribution, "_path", None)  # no public attribute has the path
+            path = getattr(
+                distribution, "_path", None
+            )  # no public attribute has the path
             real_path = os.path.realpath(path) if path else None
             if real_path in seen:
                 continue  # Fedora's `lib64` is a link to `lib`, and both are on `sys.path`
             seen.add(real_path)
-            files = [path / name for name in ("entry_points.txt", "METADATA")] if path else []
+            files = (
+                [path / name for name in ("entry_points.txt", "METADATA")]
+                if path
+                else []
+            )
             if any(file.exists() and not file.is_file() for file in files):
                 continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=GROUP)
@@ -129,10 +143,14 @@ def entry_points() -> list[Plugin]:
         builtin = name == OWN_DISTRIBUTION
         package = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
         plugins += [
-            Plugin(point.name, name, version, point.value, ours=builtin, package=package)
+            Plugin(
+                point.name, name, version, point.value, ours=builtin, package=package
+            )
             for point in points
         ]
-    return sorted(plugins, key=lambda plugin: (not plugin.ours, plugin.name, plugin.distribution))
+    return sorted(
+        plugins, key=lambda plugin: (not plugin.ours, plugin.name, plugin.distribution)
+    )
 
 
 def _import_paths() -> Iterator[str]:
@@ -148,11 +166,17 @@ def _files_of_checkout(points: Iterable[Plugin]) -> list[str]:
 
     The lock has their declarations. An edit there, or a `git pull`, changes no distribution.
     """
-    library = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    if glob.glob(os.path.join(glob.escape(library), f"{OWN_DISTRIBUTION.replace('-', '_')}-*")):
+    library = os.path.dirname(
+        os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    )
+    if glob.glob(
+        os.path.join(glob.escape(library), f"{OWN_DISTRIBUTION.replace('-', '_')}-*")
+    ):
         return []  # an installation with pip, which changes `library`
     packages = {package_of(plugin) for plugin in points if plugin.ours}
-    modules = [sys.modules[name] for name in sys.modules if name.partition(".")[0] in packages]
+    modules = [
+        sys.modules[name] for name in sys.modules if name.partition(".")[0] in packages
+    ]
     files = [getattr(module, "__file__", None) for module in modules]
     return sorted(file for file in files if file and os.path.isfile(file))
 
@@ -168,7 +192,9 @@ class _Collected:
         self.disabled: dict[str, Sequence[Sequence[str]]] = {}
         self.recorded: dict[str, Sequence[str]] = {}
         self.order: dict[str, int] = {}  # the position of each plugin in the registry
-        self.checked: list[tuple[tuple[int, int], Checked]] = []  # with what orders the records
+        self.checked: list[
+            tuple[tuple[int, int], Checked]
+        ] = []  # with what orders the records
 
     def query_builtin(
         self, points: Iterable[Plugin], hooks: Iterable[str], installation: Installation
@@ -191,7 +217,9 @@ class _Collected:
         candidates = []
         for package in self.packages:
             for point in package.points:
-                plugin = Plugin(point.name, point.distribution, point.version, point.reference)
+                plugin = Plugin(
+                    point.name, point.distribution, point.version, point.reference
+                )
                 plugin.package = package.name
                 plugin.folders = package.folders
                 plugin.under = package.under
@@ -200,7 +228,9 @@ class _Collected:
         others = [plugin for plugin in points if not plugin.ours]
         candidates += [plugin for plugin in others if plugin.package not in hidden]
         for file in self.files:
-            candidates.append(Plugin(file.name, file.origin, file=file.path, under=file.under))
+            candidates.append(
+                Plugin(file.name, file.origin, file=file.path, under=file.under)
+            )
 
         usable = []
         for plugin in candidates:
@@ -239,7 +269,9 @@ class _Collected:
             unusable.broken = record.reason
             unusable.missing = record.missing
         elif isinstance(record, PluginOrder):
-            self.order = {name: index for index, name in enumerate(record.names, start=1)}
+            self.order = {
+                name: index for index, name in enumerate(record.names, start=1)
+            }
         elif isinstance(record, PluginFile):
             self.files.append(record)
         elif isinstance(record, PluginPackage):
@@ -270,7 +302,9 @@ class _Collected:
         self.checked.sort(key=lambda placed: placed[0])
         records = []
         for place, record in self.checked:
-            if isinstance(record, (CommandTree, Declared)) and not _is_of_installation(record):
+            if isinstance(record, (CommandTree, Declared)) and not _is_of_installation(
+                record
+            ):
                 record.order = 1 + places.index(place)
             records.append(record)
         trees = [record for record in records if isinstance(record, CommandTree)]
@@ -285,7 +319,10 @@ class _Collected:
             self.disabled,
             [record for record in records if isinstance(record, SecretScheme)],
             [record for record in records if isinstance(record, AfterRun)],
-            min((command.order for command in declared if not command.ours), default=None),
+            min(
+                (command.order for command in declared if not command.ours),
+                default=None,
+            ),
             self.recorded,
         )
 

@@ -20,8 +20,13 @@ from host.run.caller import is_on
 from host.run.importing import program_path
 from host.run.plugin import Plugin
 
-_ANYTHING = (Exception, SystemExit, GeneratorExit)  # all exceptions but the user's Ctrl-C
-_FILE_MODULES = "cli_host_directory_plugin_"  # prefix of the module names of hooks files
+_ANYTHING = (
+    Exception,
+    SystemExit,
+    GeneratorExit,
+)  # all exceptions but the user's Ctrl-C
+# prefix of the module names of hooks files
+_FILE_MODULES = "cli_host_directory_plugin_"
 
 
 class LoadedPlugin:
@@ -30,14 +35,18 @@ class LoadedPlugin:
     def __init__(self, plugin: Plugin) -> None:
         """Import the plugin and set its `hooks`."""
         self.plugin = plugin
-        self._manager = pluggy.PluginManager(GROUP)  # one per plugin, to isolate failures
+        self._manager = pluggy.PluginManager(
+            GROUP
+        )  # one per plugin, to isolate failures
         self._manager.add_hookspecs(hookspecs)
         try:
             plugin.hooks = self._register()
         except _ANYTHING as failure:
             is_refused = isinstance(failure, PluginError)
             plugin.broken = str(failure) if is_refused else _reason(failure)
-            self._manager.set_blocked(plugin.name)  # no hook of a broken plugin is called
+            self._manager.set_blocked(
+                plugin.name
+            )  # no hook of a broken plugin is called
 
     def _register(self) -> dict[str, int]:
         """Import the plugin; return its hooks, with -1 for `tryfirst`, 1 for `trylast`, or else 0.
@@ -64,7 +73,11 @@ class LoadedPlugin:
     def files(self) -> list[str]:
         """The imported source files of the plugin's package."""
         package = package_of(self.plugin)
-        named = [sys.modules[name] for name in sys.modules if f"{name}.".startswith(f"{package}.")]
+        named = [
+            sys.modules[name]
+            for name in sys.modules
+            if f"{name}.".startswith(f"{package}.")
+        ]
         files = {getattr(module, "__file__", None) for module in named}
         return sorted({self.plugin.file, *filter(None, files)} - {""})
 

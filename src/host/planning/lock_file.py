@@ -20,7 +20,9 @@ def write_lock(paths: Iterable[str], key: str, lock: Lock) -> None:
     if not is_settled(lock.stamps, time.time_ns()):
         return
     content = _content_of(lock, key)
-    time.sleep(_CLOCK_GRAIN)  # let the file clock tick, so that every later change alters a stamp
+    time.sleep(
+        _CLOCK_GRAIN
+    )  # let the file clock tick, so that every later change alters a stamp
     if any(stamp(path) != then for path, then in lock.stamps.items()):
         return
     any(replace(path, content) for path in paths)
@@ -62,7 +64,9 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "disabled": lock.disabled,
         "recorded": lock.recorded,
     }
-    lines = [json.dumps(part, separators=(",", ":")).encode() for part in (values, later)]
+    lines = [
+        json.dumps(part, separators=(",", ":")).encode() for part in (values, later)
+    ]
     lines += [command.json for command in lock.commands]
     body = b"\n".join(lines)
     return FORMAT + checksum(body) + b"\n" + body

@@ -22,7 +22,8 @@ from host.run.lock import stamp
 from host.run.plugin import Plugin
 from host.run.supervise import supervise_call
 
-_HOOK_SECONDS = 10.0  # time limit for importing a plugin and its commands, and for its hooks
+# time limit for importing a plugin and its commands, and for its hooks
+_HOOK_SECONDS = 10.0
 
 _RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
 PLANNING_HOOKS = ("discover_commands", "env_sources", "secret_schemes", "after_run")
@@ -41,7 +42,9 @@ class PluginAnswer(NamedTuple):
     reason: str
 
 
-def query(plugin: Plugin, installation: Installation, limit: float = _HOOK_SECONDS) -> PluginAnswer:
+def query(
+    plugin: Plugin, installation: Installation, limit: float = _HOOK_SECONDS
+) -> PluginAnswer:
     """Call a plugin's hooks in a child process, to build the lock; return the records."""
     function = partial(_serialize, plugin, installation)
     try:
@@ -64,7 +67,9 @@ def call_hook(
     return list(_in_child(partial(_call, plugin, hook, calls), program))
 
 
-def _in_child(function: Callable[[], Any], program: str, limit: float = _HOOK_SECONDS) -> Any:
+def _in_child(
+    function: Callable[[], Any], program: str, limit: float = _HOOK_SECONDS
+) -> Any:
     """Call `function` in a child process and return its result.
 
     Raises PluginError if `function` ends the process or takes longer than `limit` seconds.
@@ -103,7 +108,9 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
     return [records, plugin.hooks, stamps, plugin.broken]
 
 
-def _with_click_commands(plugin: Plugin, records: list[list[Any]], program: str) -> list[list[Any]]:
+def _with_click_commands(
+    plugin: Plugin, records: list[list[Any]], program: str
+) -> list[list[Any]]:
     """Return the records, with the parameters and subcommands of click commands declared.
 
     A reference that cannot be imported marks the plugin as broken, like a hook that fails. A
@@ -179,5 +186,7 @@ def _check_result(hook: str, result: object) -> None:
     """Raise PluginError if a hook must not return `result`, which the parent gets as JSON."""
     expected = str if hook == "render_listing" else bool
     if result is not None and type(result) is not expected:
-        what = f"{hook}: expected {expected.__name__} or None, not {type(result).__name__}"
+        what = (
+            f"{hook}: expected {expected.__name__} or None, not {type(result).__name__}"
+        )
         raise PluginError(what)

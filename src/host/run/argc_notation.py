@@ -136,7 +136,9 @@ class Parameter:
             return
         word, _, rest = self._rest.partition(" ")
         self._rest = rest.strip()
-        own = self.keys["name"].lstrip("-").removesuffix("...").replace("-", "_").upper()
+        own = (
+            self.keys["name"].lstrip("-").removesuffix("...").replace("-", "_").upper()
+        )
         self.keys["env"] = own if word == "$$" else word[1:]
 
     def _read_notations(self) -> None:

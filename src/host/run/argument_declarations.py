@@ -52,7 +52,9 @@ def read_declarations(
     for argument, fields in zip(found.values(), declared, strict=True):
         for name in argument.conflicts:
             if name not in found or name == argument.name:
-                raise fields.refused("conflicts", f'"{name}" is not the name of another argument')
+                raise fields.refused(
+                    "conflicts", f'"{name}" is not the name of another argument'
+                )
     return tuple(found.values())
 
 
@@ -85,7 +87,9 @@ def _argument(fields: "Fields") -> Argument:
         value=value,
         type=fields.one_of("type", TYPES) or ("" if is_flag else "string"),
         choices=() if from_program else fields.texts("choices"),
-        choices_from=fields.inner("choices").filled("program", True) if from_program else "",
+        choices_from=fields.inner("choices").filled("program", True)
+        if from_program
+        else "",
         default=None if fields.value("default") is None else fields.text("default"),
         description=fields.text("description"),
         repeats=fields.flag("repeats") or name.endswith(REPEATS),
@@ -105,7 +109,9 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
         raise fields.refused("name", '--help cannot be declared; see the key "help"')
     short = argument.short
     if short and (len(short) != 2 or short[0] != "-" or short[1] not in _LETTERS):
-        raise fields.refused("short", f"expected - and a letter or digit; found {short}")
+        raise fields.refused(
+            "short", f"expected - and a letter or digit; found {short}"
+        )
     if argument.env:
         fields.check_variable("env", argument.env)
 
@@ -121,7 +127,9 @@ def _check_kind(argument: Argument, fields: "Fields") -> None:
         kind, keys = "an option with a value", ("negatable",)
     if argument.passthrough:
         if argument.option:
-            raise fields.refused("passthrough", "only a positional argument can have this key")
+            raise fields.refused(
+                "passthrough", "only a positional argument can have this key"
+            )
         if argument.repeats:
             kind = "an argument that passes words on"
             keys += _NOT_PASSED_ON
@@ -138,16 +146,22 @@ def _check_values(argument: Argument, fields: "Fields") -> None:
         try:
             re.compile(argument.pattern)
         except (re.error, RecursionError, OverflowError) as failure:
-            raise fields.refused("pattern", f"invalid regular expression: {failure}") from None
+            raise fields.refused(
+                "pattern", f"invalid regular expression: {failure}"
+            ) from None
     if fields.value("choices") == [] and not argument.flag:
         raise fields.refused("choices", "must not be empty")
     for choice in argument.choices:
         if not argument.has_form(choice):
-            raise fields.refused("choices", f'"{choice}" does not match the type or pattern')
+            raise fields.refused(
+                "choices", f'"{choice}" does not match the type or pattern'
+            )
     if argument.default is None:
         return
     if argument.required or argument.secret:
-        raise fields.refused("default", "a required or secret argument cannot have this key")
+        raise fields.refused(
+            "default", "a required or secret argument cannot have this key"
+        )
     if not argument.accepts(argument.default):
         wanted = f'expected {argument.expected}, found "{argument.default}"'
         raise fields.refused("default", wanted)
@@ -165,7 +179,9 @@ def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) ->
     for mark in (argument.variable, option, argument.short, argument.negation):
         if mark in taken:
             key = "short" if mark == argument.short else "name"
-            raise fields.refused(key, f"{argument.name} and {taken[mark]} both have {mark}")
+            raise fields.refused(
+                key, f"{argument.name} and {taken[mark]} both have {mark}"
+            )
         if mark:
             taken[mark] = argument.name
 
@@ -173,7 +189,9 @@ def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) ->
 def _check_order(last: Argument, argument: Argument, fields: "Fields") -> None:
     """Refuse a positional argument that cannot come after the `last` one."""
     if last.repeats:
-        raise fields.refused("name", f"{last.name} repeats, so no positional argument may follow")
+        raise fields.refused(
+            "name", f"{last.name} repeats, so no positional argument may follow"
+        )
     if argument.required and not last.required:
         text = f"the optional {last.name} comes before this required argument"
         raise fields.refused("required", text)

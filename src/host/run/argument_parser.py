@@ -85,7 +85,9 @@ class CommandLine:
             index for index, argument in enumerate(positional) if argument.passthrough
         ]
         # The number of loose words after which every word is passed on, or -1.
-        passes_on = bool(positional) and positional[-1].passthrough and positional[-1].repeats
+        passes_on = (
+            bool(positional) and positional[-1].passthrough and positional[-1].repeats
+        )
         self.passed_after = len(positional) - 1 if passes_on else -1
         self.rest = list(args)[::-1]
         self.loose: list[str] = []
@@ -139,7 +141,9 @@ class CommandLine:
             argument = self.option(f"-{letter}", word)
             rest = word[index:]
             if not argument.flag or rest.startswith("="):
-                self.take(argument, f"-{letter}", rest.removeprefix("=") if rest else None)
+                self.take(
+                    argument, f"-{letter}", rest.removeprefix("=") if rest else None
+                )
                 return
             self.take(argument, f"-{letter}")
 
@@ -148,7 +152,9 @@ class CommandLine:
             from host.run.suggestions import did_you_mean
 
             known = [option for option in self.options if option.startswith("--")]
-            raise self.unfit(f"unknown option {name}", did_you_mean(word, known) or self.usage)
+            raise self.unfit(
+                f"unknown option {name}", did_you_mean(word, known) or self.usage
+            )
         return self.options[name]
 
     def take(self, argument: Argument, name: str, value: str | None = None) -> None:
@@ -160,7 +166,9 @@ class CommandLine:
         elif value is None:
             if not self.rest or self.is_option(self.rest[-1]):
                 self.waiting = None if self.rest else argument
-                what = f"{argument.name} needs a value: {argument.name}={argument.value}"
+                what = (
+                    f"{argument.name} needs a value: {argument.name}={argument.value}"
+                )
                 raise self.unfit(what, self.usage)
             value = self.rest.pop()
         if argument.repeats:
@@ -235,12 +243,16 @@ class CommandLine:
 
     def effects(self, usual: str) -> str:
         """Return the strongest of the effects `usual` and those of the given options."""
-        given = [argument.effects for argument in self.arguments if self.is_given(argument)]
+        given = [
+            argument.effects for argument in self.arguments if self.is_given(argument)
+        ]
         return max([usual, *filter(None, given)], key=EFFECTS.index)
 
     @property
     def usage(self) -> str:
-        return f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
+        return (
+            f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
+        )
 
     def unfit(self, text: str, remedy: str = "") -> UsageError:
         """Return the error for an invalid command line; `text` describes the mistake."""

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REPEATS = "..."  # ends the name of a positional argument that repeats
-TRUE = ("true", "1", "on", "yes")  # a flag's variable is true for these, in any letter case
+TRUE = (
+    "true",
+    "1",
+    "on",
+    "yes",
+)  # a flag's variable is true for these, in any letter case
 FALSE = ("false", "0", "off", "no", "")  # a flag's variable is false for these
 
 _NUMBER = frozenset("0123456789+-.eE")
@@ -165,7 +170,10 @@ def explanation(argument: Argument) -> str:
         (option and argument.required, "required"),
         (argument.type not in ("", "string"), argument.type),
         (argument.choices, f"one of {', '.join(argument.choices)}"),
-        (argument.choices_from, f"one of the lines that {argument.choices_from} prints"),
+        (
+            argument.choices_from,
+            f"one of the lines that {argument.choices_from} prints",
+        ),
         (argument.pattern, f"matches {argument.pattern}"),
         (argument.secret, "secret"),
         (option and argument.repeats, "may be repeated"),
@@ -179,4 +187,6 @@ def explanation(argument: Argument) -> str:
         (argument.default is not None, f"default: {argument.default or EMPTY}"),
     )
     facts = "; ".join([text for holds, text in texts if holds])
-    return f"{argument.description} ({facts})".lstrip() if facts else argument.description
+    return (
+        f"{argument.description} ({facts})".lstrip() if facts else argument.description
+    )

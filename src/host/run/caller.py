@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.chain_entry`
+# exported by each run for the runs inside it: see `host.run.chain_entry`
+RUN = "CLI_RUN"
 RUN_PARTS = 6  # of an entry of CLI_RUN, ROOT to ID
 NEEDED_RUN_PARTS = 4  # ROOT to the hashes
 RECORD = "CLI_RECORD"  # if the caller sets it to 1, any run is recorded
-RECORDED = (
-    "CLI_RECORDED"  # ID:ORIGIN:CLIENT, if the caller records this run: see `recorded_variable`
-)
+# ID:ORIGIN:CLIENT, if the caller records this run: see `recorded_variable`
+RECORDED = "CLI_RECORDED"
 REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
 SHELL_FILE = "CLI_SHELL_FILE"  # the file for lines that the calling shell evaluates
 FRAMEWORK_NAMES = (  # variables that describe a run: see `OpenInstallation.run_variables`
@@ -110,7 +110,9 @@ def xdg_home(environ: "Mapping[str, str]", kind: str) -> str:
     `kind` is "DATA", "STATE" or "CACHE". A relative path in the variable is ignored.
     """
     chosen = environ.get(f"XDG_{kind}_HOME", "")
-    return chosen if chosen.startswith("/") else join(home(environ), _XDG_DEFAULTS[kind])
+    return (
+        chosen if chosen.startswith("/") else join(home(environ), _XDG_DEFAULTS[kind])
+    )
 
 
 def working_directory(pwd: str) -> str:

@@ -41,7 +41,9 @@ class Match:
     problems     the problems in its category.json, if `find` returns a category
     """
 
-    def __init__(self, kind: str, words: tuple[str, ...], nodes: "Sequence[AnyNode]") -> None:
+    def __init__(
+        self, kind: str, words: tuple[str, ...], nodes: "Sequence[AnyNode]"
+    ) -> None:
         self.kind = kind
         self.words = words
         self.nodes = nodes
@@ -100,7 +102,10 @@ class Catalog:
     """
 
     def __init__(
-        self, lock: "Lock", read: "Read" = read_definition, around: "Around | None" = None
+        self,
+        lock: "Lock",
+        read: "Read" = read_definition,
+        around: "Around | None" = None,
     ) -> None:
         self.lock = lock
         self._read = read
@@ -113,7 +118,9 @@ class Catalog:
         from host.run.declared_commands import DeclaredNode
 
         linked = {tree.plugin for tree in self.lock.trees if tree.dev}
-        linked.update(name for name, plugin in self.lock.plugins.items() if plugin.is_linked)
+        linked.update(
+            name for name, plugin in self.lock.plugins.items() if plugin.is_linked
+        )
         by_plugin: dict[str, list[Declared]] = {}
         for command in self.lock.commands:
             by_plugin.setdefault(command.plugin, []).append(command)
@@ -131,7 +138,9 @@ class Catalog:
 
         The folders of a plugin come before the commands that it declares in code.
         """
-        return sorted([*self._folders(), *self._declared()], key=lambda root: root.tree.order)
+        return sorted(
+            [*self._folders(), *self._declared()], key=lambda root: root.tree.order
+        )
 
     def _may_be_shadowed(self, found: Match) -> bool:
         """Return whether an earlier plugin than that of a command declares commands in code."""
@@ -191,7 +200,9 @@ class Catalog:
         if definition is None or not definition.default:
             return category
         command = self.find((*category.words, definition.default))
-        is_inside = command.kind == "command" and len(command.words) > len(category.words)
+        is_inside = command.kind == "command" and len(command.words) > len(
+            category.words
+        )
         if not is_inside or command.project is not category.project:
             what = f"there is no command {definition.default} in this category"
             raise DefinitionError(Problem(definition.file, what, key="default"))
@@ -209,17 +220,25 @@ class Catalog:
         words = tuple(definition.moved_to.split(" "))
         target = self.find(words)
         what = ""
-        if target.kind != "command" or target.definition is None or target.words != words:
+        if (
+            target.kind != "command"
+            or target.definition is None
+            or target.words != words
+        ):
             what = f"there is no command {definition.moved_to}"
         elif words[0] in RESERVED_WORDS:
-            what = f"{definition.moved_to} is a part of the program; name another command"
+            what = (
+                f"{definition.moved_to} is a part of the program; name another command"
+            )
         elif target.project is not command.project:
             # Otherwise, a project could choose a command that nobody must trust to run.
             what = f"{definition.moved_to} and this command are not in the same project"
         elif target.definition.moved_to:
             what = f"{definition.moved_to} has moved, too; name {target.definition.moved_to}"
         if what:
-            raise DefinitionError(Problem(definition.file or command.plugin, what, key="moved_to"))
+            raise DefinitionError(
+                Problem(definition.file or command.plugin, what, key="moved_to")
+            )
         target.moved_from = command
         return target
 
@@ -256,11 +275,16 @@ class Catalog:
 
 
 def _find(
-    roots: "list[AnyNode]", words: "Sequence[str]", *, whole: bool = False, aliases: bool = True
+    roots: "list[AnyNode]",
+    words: "Sequence[str]",
+    *,
+    whole: bool = False,
+    aliases: bool = True,
 ) -> Match:
     """Return the match of the leading words below these roots: see `Catalog.find`."""
     match = Match("category", (), roots)
-    command: Match | None = None  # the last command on the way: there may be commands below it
+    # the last command on the way: there may be commands below it
+    command: Match | None = None
     for word in words:
         if word.startswith("-") or (match is command and not match.has_below):
             break

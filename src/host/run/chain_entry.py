@@ -27,7 +27,10 @@ class ChainEntry:
         self._environ = environ
 
     def chained(
-        self, values: "Mapping[str, str]", secret: "Collection[str]", added: "Sequence[str]"
+        self,
+        values: "Mapping[str, str]",
+        secret: "Collection[str]",
+        added: "Sequence[str]",
     ) -> str:
         """Return CLI_RUN for a run that sets the variables `values`.
 
@@ -42,7 +45,10 @@ class ChainEntry:
         return chained(self._environ, entry)
 
     def _written(
-        self, values: "Mapping[str, str]", secret: "Collection[str]", added: "Sequence[str]"
+        self,
+        values: "Mapping[str, str]",
+        secret: "Collection[str]",
+        added: "Sequence[str]",
     ) -> str:
         layout = self._layout
         launcher = "" if layout.launcher == layout.root else layout.launcher
@@ -81,4 +87,9 @@ def with_id(chain: str, run_id: str) -> str:
 
 
 def _escaped(path: str) -> str:
-    return path.replace("%", "%25").replace(":", "%3A").replace(" ", "%20").replace(",", "%2C")
+    return (
+        path.replace("%", "%25")
+        .replace(":", "%3A")
+        .replace(" ", "%20")
+        .replace(",", "%2C")
+    )

@@ -105,7 +105,10 @@ class FolderNode(Node):
     _scripts: "Scripts | None" = None
 
     def __init__(
-        self, tree: "CommandTree", read: "Read" = read_definition, project: "Project | None" = None
+        self,
+        tree: "CommandTree",
+        read: "Read" = read_definition,
+        project: "Project | None" = None,
     ) -> None:
         self.tree = tree
         self.at = tree.path.rstrip("/") or "/"
@@ -140,7 +143,9 @@ class FolderNode(Node):
         """The path of the node in its tree as it is written, with all links to folders."""
         words: list[str] = []
         node = self
-        while node.parent is not None:  # a loop, because trees may be thousands of levels deep
+        while (
+            node.parent is not None
+        ):  # a loop, because trees may be thousands of levels deep
             words.insert(0, node.word)
             node = node.parent
         return "/".join([self.tree.path, *words])
@@ -189,7 +194,9 @@ class FolderNode(Node):
             children = {}
             for word in sorted({*folders, *scripts}):
                 linked = folders.get(word, False)
-                children[word] = self._child(word, word in folders, linked, scripts.get(word, []))
+                children[word] = self._child(
+                    word, word in folders, linked, scripts.get(word, [])
+                )
             self._inside = children
         return self._inside
 
@@ -256,7 +263,9 @@ class FolderNode(Node):
         in it are not commands. So call it before `enter`, `inside` and `has_below`. Raises
         DefinitionError.
         """
-        definition = self._definition(f"{self.at}/command.json") if self.is_folder else None
+        definition = (
+            self._definition(f"{self.at}/command.json") if self.is_folder else None
+        )
         if definition is not None and definition.is_command:
             return self._claimed(definition)
 
@@ -267,7 +276,8 @@ class FolderNode(Node):
 
         script = main or self.script
         if not script:
-            return definition  # a command.json without an entrypoint describes a category
+            # a command.json without an entrypoint describes a category
+            return definition
         definition = self._definition(script)
         return None if definition is None else self._claimed(definition)
 
@@ -336,7 +346,9 @@ class FolderNode(Node):
         while pending:
             node = pending.pop()
             if (node is not self and node.script) or node.has_command_near():
-                while node.parent and node is not self:  # the command is below these parents, too
+                while (
+                    node.parent and node is not self
+                ):  # the command is below these parents, too
                     node = node.parent
                     node.holds = True
                 return True
@@ -368,7 +380,9 @@ class FolderNode(Node):
             pending.append(node)
             node = node.parent
 
-        defaults: tuple[Definition, ...] = (self.project.definition,) if self.project else ()
+        defaults: tuple[Definition, ...] = (
+            (self.project.definition,) if self.project else ()
+        )
         if node is not None and node.defaults:
             defaults = node.defaults
         for parent in reversed(pending):
@@ -422,7 +436,9 @@ class FolderNode(Node):
                     if not is_folder:
                         files.append(name)
                     elif not is_word(name):
-                        self.problems += (Problem(entry.path, f"left out; {WORD_RULE}"),)
+                        self.problems += (
+                            Problem(entry.path, f"left out; {WORD_RULE}"),
+                        )
                     elif self.owned and not _has_definition(entry.path):
                         continue
                     elif not linked or self._follows(entry.path):

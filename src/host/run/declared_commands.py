@@ -43,12 +43,17 @@ class DeclaredNode(Node):
     """A command or category that a plugin declares in code; `at` has its words."""
 
     def __init__(
-        self, tree: CommandTree, words: "tuple[str, ...]", declared: "Iterable[Declared]"
+        self,
+        tree: CommandTree,
+        words: "tuple[str, ...]",
+        declared: "Iterable[Declared]",
     ) -> None:
         self.tree = tree
         self.at = words
         # the commands and categories at and below these words
-        self._declared = [item for item in declared if item.words[: len(words)] == words]
+        self._declared = [
+            item for item in declared if item.words[: len(words)] == words
+        ]
 
     @property
     def has_below(self) -> bool:
@@ -60,7 +65,9 @@ class DeclaredNode(Node):
     def inside(self) -> "dict[str, DeclaredNode]":
         depth = len(self.at)
         # a category without commands below it is not listed
-        below = {item.words[depth] for item in self._commands() if len(item.words) > depth}
+        below = {
+            item.words[depth] for item in self._commands() if len(item.words) > depth
+        }
         return {
             word: DeclaredNode(self.tree, (*self.at, word), self._declared)
             for word in sorted(below)
@@ -97,7 +104,9 @@ class DeclaredNode(Node):
         return ""
 
 
-def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
+def parse_declared(
+    owner: str, fields: "Mapping[str, Any]", *, ours: bool = False
+) -> Definition:
     """Return the definition that the plugin `owner` declares in code. Raises DefinitionError.
 
     A command's `entrypoint` is a Python reference; a category has none. Arguments of built-in

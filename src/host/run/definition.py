@@ -137,7 +137,9 @@ class Definition:
 
             self.own_requires = read_requirements(fields, items)
         self.secrets: dict[str, SecretReference] = _secrets(fields)
-        self.examples: tuple[dict[str, str], ...] = tuple(map(_example, fields.objects("examples")))
+        self.examples: tuple[dict[str, str], ...] = tuple(
+            map(_example, fields.objects("examples"))
+        )
         self.confirm: str = fields.filled("confirm")
         effects = fields.one_of("effects", EFFECTS)
         self.destroys: bool = effects == "destroy"
@@ -152,13 +154,17 @@ class Definition:
         sources = fields.typed("sources", bool, "true or false")
         self.reads_sources: bool = sources is not False or not self.in_python
         self.installed_when: dict[str, str] = _condition(fields)
-        self.allows_assistants = file.endswith("/project.json") and fields.flag("assistants")
+        self.allows_assistants = file.endswith("/project.json") and fields.flag(
+            "assistants"
+        )
         self.own_supervisions: tuple[Supervision, ...] = ()
         if not SUPERVISION_KEYS.isdisjoint(fields.values):
             from host.run.supervision import read_supervision
 
             self.own_supervisions = (read_supervision(fields),)
-        self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
+        self.default: str = (
+            fields.filled("default") if file.endswith("/category.json") else ""
+        )
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = ()
         self.unchecked_args: tuple[Argument, ...] = ()
@@ -289,14 +295,22 @@ def _kind_of(file: str) -> str:
 def _sudo_systems(fields: Fields) -> tuple[str, ...]:
     if type(fields.value("sudo")) is list:
         return fields.texts("sudo")
-    return SYSTEMS if fields.flag("sudo", "true, false or an array of system names") else ()
+    return (
+        SYSTEMS
+        if fields.flag("sudo", "true, false or an array of system names")
+        else ()
+    )
 
 
 def _moved_to(fields: Fields) -> str:
     """Return the words in `moved_to`, or "" for none and for a category or project."""
     words = fields.filled("moved_to").split()
-    if fields.value("moved_to") is not None and not (words and all(map(is_word, words))):
-        raise fields.refused("moved_to", f"expected the words of a command; {WORD_RULE}")
+    if fields.value("moved_to") is not None and not (
+        words and all(map(is_word, words))
+    ):
+        raise fields.refused(
+            "moved_to", f"expected the words of a command; {WORD_RULE}"
+        )
     return " ".join(words) if _kind_of(fields.path) == "command" else ""
 
 
@@ -326,12 +340,17 @@ def _condition(fields: Fields) -> dict[str, str]:
         if inner.value(key) is not None:
             condition[key] = inner.text(key)
     if len(condition) != 1:
-        raise fields.refused("installed_when", 'expected {"command": NAME} or {"path": PATH}')
+        raise fields.refused(
+            "installed_when", 'expected {"command": NAME} or {"path": PATH}'
+        )
     return condition
 
 
 def _example(fields: Fields) -> dict[str, str]:
-    return {"command": fields.text("command", True), "description": fields.text("description")}
+    return {
+        "command": fields.text("command", True),
+        "description": fields.text("description"),
+    }
 
 
 class SecretReference(str):
@@ -381,7 +400,9 @@ def read_definition(path: str) -> Definition:
     """
     if not path.endswith(("/command.json", "/category.json")):
         return _read_script(path)
-    return Definition(path, Fields(path, read_json(path)), path.endswith("/command.json"))
+    return Definition(
+        path, Fields(path, read_json(path)), path.endswith("/command.json")
+    )
 
 
 def _read_script(path: str) -> Definition:
@@ -422,7 +443,9 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
 
         what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
         unknown = unknown_names(definition.file, "os", definition.os, SYSTEMS)
-        raise CannotStartError(Problem(" ".join(words), what, "; ".join(map(str, unknown))))
+        raise CannotStartError(
+            Problem(" ".join(words), what, "; ".join(map(str, unknown)))
+        )
     if definition.in_python:
         return ""
     if definition.is_script:

@@ -15,11 +15,19 @@ if TYPE_CHECKING:
     from host.run.python_dotenv import Binding
 
 SIZE_LIMIT = 1024 * 1024  # bytes
-_MOST_SHOWN = 5  # problems reported for one file; of further ones, only the number is reported
+# problems reported for one file; of further ones, only the number is reported
+_MOST_SHOWN = 5
 # Variables, besides LD_…, that a command with "sudo" must not get from a `.env` file.
 _NEVER_WITH_SUDO = frozenset(
     [
-        *("BASH_ENV", "ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "PERL5LIB", "PYTHONPATH"),
+        *(
+            "BASH_ENV",
+            "ENV",
+            "GIT_SSH_COMMAND",
+            "NODE_OPTIONS",
+            "PERL5LIB",
+            "PYTHONPATH",
+        ),
         *("PYTHONSTARTUP", "RUBYOPT"),
     ]
 )
@@ -44,7 +52,9 @@ def offer_env_files(reader: "Offers", source: "EnvSource") -> None:
                 _offer_item(reader, source, definition, item)
 
 
-def _offer_item(reader: "Offers", source: "EnvSource", definition: "Definition", item: str) -> None:
+def _offer_item(
+    reader: "Offers", source: "EnvSource", definition: "Definition", item: str
+) -> None:
     """Add the variables in one item of `env_files`, which is a path or a reference to a secret."""
     if ":" in item:
         from host.run.secret_references import is_secret_reference, resolve_variables
@@ -151,7 +161,9 @@ def read_env_text(path: str) -> str | None:
     return text
 
 
-def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[Binding]":
+def parse_env(
+    path: str, text: str, warn: "Callable[[Problem], None]"
+) -> "list[Binding]":
     """Return the assignments in the text of a `.env` file.
 
     `warn` gets a problem for each invalid statement, without the statement's text.

@@ -59,7 +59,9 @@ class SourceReader(Offers):
             source.plugin, source.folders, source.provider, self.words, environ
         )
         for name, value in variables.items():
-            self.offer(name, value, source.rank, f"plugin {source.plugin}: {source.name}")
+            self.offer(
+                name, value, source.rank, f"plugin {source.plugin}: {source.name}"
+            )
 
     def read_envs(self, source: "EnvSource") -> None:
         for level in self.definition.chain:

@@ -59,7 +59,9 @@ def take_lock(
             raise BusyError(f"{what} ({holder})") from None
         if not waits:
             posix.close(descriptor)
-            raise BusyError(f"{called}: another run is in progress ({holder})") from None
+            raise BusyError(
+                f"{called}: another run is in progress ({holder})"
+            ) from None
         announce(f"{called}: waiting for another run to end ({holder})")
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     _write_holder(descriptor)
@@ -74,7 +76,13 @@ def inheritable(descriptor: int) -> int:
 
 
 def _open(path: str) -> int:
-    flags = posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+    flags = (
+        posix.O_RDWR
+        | posix.O_CREAT
+        | posix.O_CLOEXEC
+        | posix.O_NOFOLLOW
+        | posix.O_NONBLOCK
+    )
     try:
         try:
             return posix.open(path, flags, 0o600)
@@ -90,9 +98,8 @@ def _write_holder(descriptor: int) -> None:
     start = utc_time(time.time())
     name = printable(user_name()).replace('"', "")
     host = printable(posix.uname().nodename).replace('"', "")
-    text = (
-        f'{{"user": "{name}", "host": "{host}", "process": {posix.getpid()}, "start": "{start}"}}\n'
-    )
+    who = f'"user": "{name}", "host": "{host}"'
+    text = f'{{{who}, "process": {posix.getpid()}, "start": "{start}"}}\n'
     try:
         posix.ftruncate(descriptor, 0)
         posix.pwrite(descriptor, encode(text), 0)
@@ -123,5 +130,6 @@ def _is_ancestor(process: int) -> bool:
             with open(f"/proc/{ancestor}/stat", "rb") as file:
                 ancestor = int(file.read().rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
-            return False  # no /proc, so a nested run fails or waits as any other run does
+            # no /proc, so a nested run fails or waits as any other run does
+            return False
     return False

@@ -15,7 +15,9 @@ _OPERATORS = (":-", ":=", ":+", ":?", "-", "=", "+", "?")
 
 
 def expand(
-    text: str, lookup: "Callable[[str], str | None]", warn: "Callable[[], None] | None" = None
+    text: str,
+    lookup: "Callable[[str], str | None]",
+    warn: "Callable[[], None] | None" = None,
 ) -> str:
     r"""Return `text` with its variable references replaced.
 
@@ -57,7 +59,9 @@ class _Expansion:
         self.lookup = lookup
         self.foreign = False
 
-    def word(self, position: int, *, inside: bool = False, used: bool = True) -> tuple[str, int]:
+    def word(
+        self, position: int, *, inside: bool = False, used: bool = True
+    ) -> tuple[str, int]:
         """Expand from `position` to the end or, if `inside` is true, to the `}` of this `${…}`."""
         text, end = self.text, len(self.text)
         parts: list[str] = []
@@ -93,7 +97,9 @@ class _Expansion:
         if character == "`":
             closer = text.find("`", position + 1)
             stop = closer + 1 if closer >= 0 else position + 1
-        elif character == "\\" and (following in ("$", "\\") or (following == "}" and inside)):
+        elif character == "\\" and (
+            following in ("$", "\\") or (following == "}" and inside)
+        ):
             return following, position + 2
         else:
             stop = position + (2 if character + following == "\\`" else 1)
@@ -107,9 +113,15 @@ class _Expansion:
         text, stop = self.text, position
         while text.startswith("$", stop):
             stop += 1
-        several = stop > position + 1  # `$$` is not a reference; passwords may contain it
+        several = (
+            stop > position + 1
+        )  # `$$` is not a reference; passwords may contain it
         if text.startswith("{", stop):
-            return self.as_written(position, stop + 1) if several else self.brace(position, used)
+            return (
+                self.as_written(position, stop + 1)
+                if several
+                else self.brace(position, used)
+            )
         if text.startswith("(", stop):
             end = self.closing_parenthesis(stop) + 1
         else:
@@ -130,8 +142,12 @@ class _Expansion:
             return self.as_written(position, position + 2)
         value = self.lookup(name)
         missing = value is None or (operator[0] == ":" and not value)
-        takes_word = missing if operator[-1] in "-=" else operator[-1] == "+" and not missing
-        word, end = self.word(stop + len(operator), inside=True, used=used and takes_word)
+        takes_word = (
+            missing if operator[-1] in "-=" else operator[-1] == "+" and not missing
+        )
+        word, end = self.word(
+            stop + len(operator), inside=True, used=used and takes_word
+        )
         if takes_word:
             return word, end + 1
         if operator[-1] == "?" and missing:

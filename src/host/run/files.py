@@ -10,7 +10,9 @@ from host.errors import HostError, Problem
 
 _MOST_LINKS = 40  # symbolic links in one path, like the kernel's limit
 _LARGEST = 16 << 20  # bytes; larger files are refused
-_CHUNK = 64 << 10  # bytes per read; for larger buffers, malloc asks the kernel for memory
+_CHUNK = (
+    64 << 10
+)  # bytes per read; for larger buffers, malloc asks the kernel for memory
 
 
 def join(directory: str, path: str) -> str:
@@ -34,7 +36,9 @@ def realpath(path: str) -> str:
 
     Raises OSError for a relative path in a deleted current directory.
     """
-    pending = (path if path.startswith("/") else f"{posix.getcwd()}/{path}").split("/")[::-1]
+    pending = (path if path.startswith("/") else f"{posix.getcwd()}/{path}").split("/")[
+        ::-1
+    ]
     real, links = "", 0
     while pending:
         name = pending.pop()
@@ -61,7 +65,8 @@ def why_outside(directory: str, path: str) -> str:
     joined = join(directory, path)
     is_plain_name = "/" not in path and path not in ("", ".", "..")
     if is_plain_name and not is_link(joined):
-        return ""  # as for most entrypoints; saves a system call for each part of the path
+        # as for most entrypoints; saves a system call for each part of the path
+        return ""
     target = realpath(joined)
     if target.startswith(realpath(directory) + "/"):
         return ""
@@ -112,8 +117,12 @@ def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> 
             if not _stat.S_ISREG(status.st_mode):
                 raise error(Problem(path, "not a regular file"))
             content = posix.read(descriptor, min(status.st_size, limit) + 1)
-            if len(content) != status.st_size:  # the file changed, or has no size, as in /proc
-                while len(content) <= limit and (chunk := posix.read(descriptor, _CHUNK)):
+            if (
+                len(content) != status.st_size
+            ):  # the file changed, or has no size, as in /proc
+                while len(content) <= limit and (
+                    chunk := posix.read(descriptor, _CHUNK)
+                ):
                     content += chunk
         finally:
             posix.close(descriptor)
@@ -131,4 +140,6 @@ def own_content(path: str) -> bytes:
     status = posix.stat(path)
     if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
         raise PermissionError(path)
-    return read_regular(path, HostError, 1 << 28)  # an index of 100,000 commands has 27 MB
+    return read_regular(
+        path, HostError, 1 << 28
+    )  # an index of 100,000 commands has 27 MB

@@ -10,7 +10,8 @@ BLOCK_END = "///"
 # A line of the header: its kind and its text.
 COMMENT = "comment"
 LOCAL = "local comment"  # about the code below it; only its tags count
-LATE = "late comment"  # after a line such as `set -e`; only the tags of other tools count
+# after a line such as `set -e`; only the tags of other tools count
+LATE = "late comment"
 DOCSTRING = "docstring"
 GAP = "gap"  # an empty line of the file
 CODE = "code"
@@ -29,7 +30,9 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
     kind = COMMENT
     for number, line in enumerate(lines):
         bare = line.lstrip()
-        start = next((start for start in _DOCSTRINGS if not end and line.startswith(start)), "")
+        start = next(
+            (start for start in _DOCSTRINGS if not end and line.startswith(start)), ""
+        )
         if start or end:
             if start:
                 yield GAP, ""
@@ -46,7 +49,11 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
         text = bare.removeprefix(mark).removeprefix(" ")
         if mark and text.startswith(BLOCK_END):
             in_block = text.strip() != BLOCK_END
-        elif in_block or (number == 0 and line.startswith("#!")) or line.startswith("<?php"):
+        elif (
+            in_block
+            or (number == 0 and line.startswith("#!"))
+            or line.startswith("<?php")
+        ):
             continue
         elif mark:
             yield kind, _text_of(bare, mark)
@@ -78,7 +85,9 @@ def without_local_comment(rows: "list[tuple[str, str]]") -> "list[tuple[str, str
         block = found[start:end]
         is_below_gap = start > 0 and found[start - 1][0] == GAP
         # A comment with empty lines at its top and bottom is the title of the function below it.
-        is_title = len(block) > 1 and not (block[0][1] or block[-1][1]) and _is_function(text)
+        is_title = (
+            len(block) > 1 and not (block[0][1] or block[-1][1]) and _is_function(text)
+        )
         if is_below_gap and (end == len(found) or is_title):
             found[start:end] = [(LOCAL, line) for _, line in block]
         found.append((GAP, ""))
@@ -88,7 +97,9 @@ def without_local_comment(rows: "list[tuple[str, str]]") -> "list[tuple[str, str
 def _is_assignment(code: str) -> bool:
     """Return whether a line of a shell only assigns a variable: `API_KEY=""`."""
     name, equals, value = code.partition("=")
-    return equals != "" and name.isidentifier() and not value.startswith(("=", "$(", "`"))
+    return (
+        equals != "" and name.isidentifier() and not value.startswith(("=", "$(", "`"))
+    )
 
 
 def _is_function(code: str) -> bool:

@@ -11,9 +11,22 @@ _LICENCE = (
 )
 _LICENCE_TEXTS = (
     *("is free software", "distributed in the hope", "you should have received a copy"),
-    *("unless required by applicable law", "permission is hereby granted", "all rights reserved"),
-    *("the above copyright notice", "redistribution and use in", "this file is part of"),
-    *("this source code form", "licensed under the", "licensed to the", "general public licen"),
+    *(
+        "unless required by applicable law",
+        "permission is hereby granted",
+        "all rights reserved",
+    ),
+    *(
+        "the above copyright notice",
+        "redistribution and use in",
+        "this file is part of",
+    ),
+    *(
+        "this source code form",
+        "licensed under the",
+        "licensed to the",
+        "general public licen",
+    ),
     *(
         "software is provided",
         "license text",
@@ -23,9 +36,36 @@ _LICENCE_TEXTS = (
     ),
 )
 _ABOUT_THE_FILE = (  # beginnings of lines about the file, not about what it does
-    *("author:", "authors:", "date:", "version:", "created:", "updated:", "maintainer:", "source:"),
-    *("filename:", "file:", "script:", "name:", "title:", "by:", "url:", "link:", "website:"),
-    *("homepage:", "repository:", "credit:", "credits:", "thanks to ", "see also", "note:"),
+    *(
+        "author:",
+        "authors:",
+        "date:",
+        "version:",
+        "created:",
+        "updated:",
+        "maintainer:",
+        "source:",
+    ),
+    *(
+        "filename:",
+        "file:",
+        "script:",
+        "name:",
+        "title:",
+        "by:",
+        "url:",
+        "link:",
+        "website:",
+    ),
+    *(
+        "homepage:",
+        "repository:",
+        "credit:",
+        "credits:",
+        "thanks to ",
+        "see also",
+        "note:",
+    ),
     *(
         "dependency:",
         "dependencies:",
@@ -39,16 +79,42 @@ _ABOUT_THE_FILE = (  # beginnings of lines about the file, not about what it doe
 )
 _REMINDERS = ("TODO", "FIXME", "XXX")
 _ORIGINS = (  # beginnings of lines that are not prose if they have an address
-    *("based ", "stolen ", "inspired ", "adapted ", "taken ", "modified ", "borrowed ", "from "),
+    *(
+        "based ",
+        "stolen ",
+        "inspired ",
+        "adapted ",
+        "taken ",
+        "modified ",
+        "borrowed ",
+        "from ",
+    ),
     *("code modified ", "created ", "originally ", "see ", "source ", "via ", "docs "),
 )
-_ABBREVIATIONS = ("e.g", "i.e", "etc", "vs", "cf", "approx", "no", "resp", "incl", "dr", "mr", "st")
+_ABBREVIATIONS = (
+    "e.g",
+    "i.e",
+    "etc",
+    "vs",
+    "cf",
+    "approx",
+    "no",
+    "resp",
+    "incl",
+    "dr",
+    "mr",
+    "st",
+)
 
 
 def begins_licence(low: str) -> bool:
     """Return whether a line in lower case begins a licence: `Copyright 2020 A. Author`."""
     is_notice = "copyright" in low and any(map(str.isdigit, low))
-    return is_notice or low.startswith(_LICENCE) or any(text in low for text in _LICENCE_TEXTS)
+    return (
+        is_notice
+        or low.startswith(_LICENCE)
+        or any(text in low for text in _LICENCE_TEXTS)
+    )
 
 
 def is_prose(line: str) -> bool:

@@ -5,7 +5,12 @@ if TYPE_CHECKING:
     Tag = tuple[str, str, str]  # dialect, name, value
 
 
-SUB, ARGC, MISE, USAGE = "sub", "argc", "mise", "usage"  # dialects; others are named by the tag
+SUB, ARGC, MISE, USAGE = (
+    "sub",
+    "argc",
+    "mise",
+    "usage",
+)  # dialects; others are named by the tag
 _WORDS = {"[USAGE]": USAGE, "[MISE]": MISE, "MISE": MISE, "mise": MISE}
 SUMMARIES = ("summary", "description")
 _SUB_TAGS = (*SUMMARIES, "usage", "help")

@@ -161,7 +161,9 @@ def append_line(path: str, record: "StartedRun | EndedRun") -> tuple[int, int]:
             lock_spool(descriptor)
             written = posix.write(descriptor, line)
             if written != len(line):
-                raise OSError(f"{path}: only {written} of {len(line)} bytes were written")
+                raise OSError(
+                    f"{path}: only {written} of {len(line)} bytes were written"
+                )
             if _is_still(path, descriptor):
                 size = posix.fstat(descriptor).st_size
                 return size - written, size
@@ -177,7 +179,9 @@ def lock_spool(descriptor: int) -> None:
     """
     for _ in range(_LOCK_ATTEMPTS):
         try:
-            posix.lockf(descriptor, posix.F_TLOCK, 0)  # unlike `flock`, it needs no import
+            posix.lockf(
+                descriptor, posix.F_TLOCK, 0
+            )  # unlike `flock`, it needs no import
         except OSError as failure:
             if not isinstance(failure, BlockingIOError | PermissionError):
                 return  # a file system without locks
@@ -187,7 +191,13 @@ def lock_spool(descriptor: int) -> None:
 
 
 def _open(path: str) -> int:
-    flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
+    flags = (
+        posix.O_WRONLY
+        | posix.O_APPEND
+        | posix.O_CREAT
+        | posix.O_CLOEXEC
+        | posix.O_NOFOLLOW
+    )
     try:
         return posix.open(path, flags | posix.O_NONBLOCK, _OWNER_ONLY)
     except FileNotFoundError:
@@ -235,6 +245,8 @@ def _json_of(value: object) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if hasattr(value, "items"):
-        pairs = [f"{_json_of(str(key))}:{_json_of(item)}" for key, item in value.items()]
+        pairs = [
+            f"{_json_of(str(key))}:{_json_of(item)}" for key, item in value.items()
+        ]
         return "{" + ",".join(pairs) + "}"
     return "[" + ",".join([_json_of(item) for item in value]) + "]"  # type: ignore[attr-defined]

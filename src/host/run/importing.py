@@ -43,7 +43,10 @@ def complete_import_path(needed: str = "") -> None:
         return
     import site
 
-    stdout, sys.stdout = sys.stdout, sys.stderr  # output of a `.pth` file goes to stderr
+    stdout, sys.stdout = (
+        sys.stdout,
+        sys.stderr,
+    )  # output of a `.pth` file goes to stderr
     try:
         site.main()
     finally:

@@ -32,10 +32,14 @@ class Config:
         self.name: str = fields.filled("name", required=True)
         self.version: str = fields.filled("version", required=True)
         self.description: str = fields.text("description")
-        self.min_version: str = fields.filled("min_version")  # checked in `planning.discovery`
+        self.min_version: str = fields.filled(
+            "min_version"
+        )  # checked in `planning.discovery`
         self.commands_dir: str = fields.text("commands_dir") or "commands"
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
-        self.projects: bool = fields.flag("projects") or fields.value("projects") is None
+        self.projects: bool = (
+            fields.flag("projects") or fields.value("projects") is None
+        )
         team = fields.inner("team")
         self.follow: str = team.one_of("follow", ("notice", "never"))
         self.catalogues: tuple[str, ...] = team.texts("catalogue")
@@ -47,7 +51,11 @@ class Config:
         history = fields.inner("history")
         self.history_runs: int = _count(history, "runs", HISTORY_RUNS)
         self.history_days: int = _count(history, "days", HISTORY_DAYS)
-        warnings = [*team.misspelt("team"), *history.misspelt("history"), *fields.misspelt("cli")]
+        warnings = [
+            *team.misspelt("team"),
+            *history.misspelt("history"),
+            *fields.misspelt("cli"),
+        ]
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
 
@@ -66,7 +74,9 @@ def read_config(path: str, remedy: str = "") -> Config:
     try:
         return Config(Fields(path, read_json(path)))
     except FileNotFoundError:
-        raise InstallationError(f"configuration file not found: {path}", remedy) from None
+        raise InstallationError(
+            f"configuration file not found: {path}", remedy
+        ) from None
     except DefinitionError as error:
         raise InstallationError(error.problem) from None
 
@@ -74,18 +84,26 @@ def read_config(path: str, remedy: str = "") -> Config:
 class OpenInstallation:
     """An installation: `layout`, cli.json, the caller's environment, and the `key` of its lock."""
 
-    def __init__(self, layout: Layout, config: Config, environ: "Mapping[str, str]") -> None:
+    def __init__(
+        self, layout: Layout, config: Config, environ: "Mapping[str, str]"
+    ) -> None:
         flat = layout.lock_file.replace("%", "%25").replace("/", "%2F")
         cached = join(xdg_home(environ, "CACHE"), f"cli-host/{flat[-200:]}")
-        python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
+        python_path = (
+            "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
+        )
         self.layout = layout
         self.environ = environ
         self.config = config
         self.commands_dir = join(layout.root, config.commands_dir)
         self.plugins_dir = join(layout.root, config.plugins_dir)
         self.locks = (layout.lock_file, cached)
-        self.indexes = tuple([f"{place}.index" for place in self.locks])  # indexes of definitions
-        interpreter = dirname(sys.executable)  # one for python and python3 of an environment
+        self.indexes = tuple(
+            [f"{place}.index" for place in self.locks]
+        )  # indexes of definitions
+        interpreter = dirname(
+            sys.executable
+        )  # one for python and python3 of an environment
         directories = (layout.root, self.commands_dir, self.plugins_dir)
         code = (__file__, sys.version, interpreter, python_path)
         self.key = "\n".join([*directories, config.min_version, *code])
@@ -136,6 +154,10 @@ class OpenInstallation:
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:
     """Return the installation at `layout`. Raises InstallationError if there is none."""
-    is_usual = layout.default and layout.config_file == join(layout.root, "core/cli.json")
-    remedy = f"to make an installation, run: {layout.program} self init" if is_usual else ""
+    is_usual = layout.default and layout.config_file == join(
+        layout.root, "core/cli.json"
+    )
+    remedy = (
+        f"to make an installation, run: {layout.program} self init" if is_usual else ""
+    )
     return OpenInstallation(layout, read_config(layout.config_file, remedy), environ)

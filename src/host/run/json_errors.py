@@ -47,7 +47,9 @@ def _mistake(text: str) -> tuple[int, str]:
         comma = _TRAILING_COMMA.match(text, text.rfind(",", 0, failure.pos + 1))
         if comma and comma.end() > failure.pos:
             return comma.start(), "trailing comma"
-        what = failure.msg.partition(": ")[0].removesuffix(" at").removesuffix(" starting")
+        what = (
+            failure.msg.partition(": ")[0].removesuffix(" at").removesuffix(" starting")
+        )
         return failure.pos, what[0].lower() + what[1:]
     except (RecursionError, ValueError):
         pass

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-EFFECTS = ("read", "change", "destroy")  # values of the key "effects", the mildest first
+EFFECTS = (
+    "read",
+    "change",
+    "destroy",
+)  # values of the key "effects", the mildest first
 _BLANKS = " \n\t\r"
 
 
@@ -75,7 +79,9 @@ class _Rules:
             seen: set[str] = set()
             for key, _ in pairs:
                 if key in seen:
-                    raise NotStrictError(f'the key "{key}" occurs twice in one object', key)
+                    raise NotStrictError(
+                        f'the key "{key}" occurs twice in one object', key
+                    )
                 seen.add(key)
         return made
 
@@ -94,7 +100,9 @@ class Fields:
     def __init__(self, path: str, values: "Any", key: str = "") -> None:
         self.path = path
         if not isinstance(values, dict):
-            problem = Problem(path, f"expected an object, found {_kind(values)}", key=key)
+            problem = Problem(
+                path, f"expected an object, found {_kind(values)}", key=key
+            )
             raise DefinitionError(problem)
         self._inside = f"{key}." if key else ""
         self.values = values
@@ -125,7 +133,9 @@ class Fields:
         for key in unread:
             near = closest(key, keys, SURELY)
             if near and key not in keys:  # some keys are read only in some cases
-                problems.append(self.problem(key, "unknown key", f'did you mean "{near[0]}"?'))
+                problems.append(
+                    self.problem(key, "unknown key", f'did you mean "{near[0]}"?')
+                )
         return tuple(problems)
 
     def problem(self, key: str, text: str, remedy: str = "") -> Problem:
@@ -164,7 +174,9 @@ class Fields:
         """Return the value of `key`, which must be one of `allowed`, or "" if the key is absent."""
         value = self.filled(key)
         if value and value not in allowed:
-            raise self.refused(key, f"expected one of {', '.join(allowed)}; found {value[:40]}")
+            raise self.refused(
+                key, f"expected one of {', '.join(allowed)}; found {value[:40]}"
+            )
         return value
 
     def clean(self, key: str, value: str) -> str:
@@ -174,7 +186,9 @@ class Fields:
                 return value
         except UnicodeEncodeError:  # an escaped lone surrogate
             pass
-        raise self.refused(key, "contains a NUL or lone surrogate, which is not allowed")
+        raise self.refused(
+            key, "contains a NUL or lone surrogate, which is not allowed"
+        )
 
     def check_variable(self, key: str, name: str) -> None:
         """Raise DefinitionError if `name` cannot name a variable."""
@@ -189,7 +203,9 @@ class Fields:
         items = self.array(key, "an array of strings")
         for item in items:
             if type(item) is not str:
-                raise self.refused(key, f"expected an array of strings, found {_kind(item)} in it")
+                raise self.refused(
+                    key, f"expected an array of strings, found {_kind(item)} in it"
+                )
         return tuple([self.clean(key, item) for item in items])
 
     def array(self, key: str, expected: str) -> "list[Any]":

@@ -144,7 +144,9 @@ class Layers:
             layer["PATH"], added = append_folders(layer.get("PATH"), self.folders)
         if self._entry is not None:
             values = {**self.fixed, **won}
-            set_here = {name: values[name] for name in values if name not in FRAMEWORK_NAMES}
+            set_here = {
+                name: values[name] for name in values if name not in FRAMEWORK_NAMES
+            }
             secret = self._secrets_among(set_here)
             environment[RUN] = self._entry.chained(set_here, secret, added)
         return environment | won
@@ -157,7 +159,9 @@ class Layers:
             if name in values and (strongest.secret or strongest.rank == SECRETS):
                 names.add(name)
 
-        texts = [values[name] for name in names if len(values[name]) >= _SHORTEST_INSIDE]
+        texts = [
+            values[name] for name in names if len(values[name]) >= _SHORTEST_INSIDE
+        ]
         if not texts:
             return names
         for name, value in values.items():
@@ -206,9 +210,14 @@ class Offers(Record):
         if any(argument.owns(name) for argument in self.definition.args):
             return  # only an argument may set its own variables
         scheme, colon, _ = value.partition(":")
-        if colon and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
+        if (
+            colon
+            and rank in (ENVS, ENV_FILES)
+            and (scheme == "encrypted" or self.knows(scheme))
+        ):
             what = (
-                f"the value of {name} looks like a reference to a secret, but is not resolved here"
+                f"the value of {name} looks like a reference to a secret, but is "
+                "not resolved here"
             )
             self.report(Problem(path, what, 'move it to "secrets"', key, line))
         if line:
@@ -234,7 +243,8 @@ class Offers(Record):
     ) -> str:
         """Return `text` with its variables expanded; warnings contain `path`, `key` and `line`."""
         if "$" not in text and "\\" not in text:
-            return text  # most values have nothing to expand, and the run saves an import
+            # most values have nothing to expand, and the run saves an import
+            return text
         from host.run.expand import UNSUPPORTED, expand
 
         warn = on_warning or self.report
@@ -248,4 +258,6 @@ class Offers(Record):
                 warn(Problem(path, what, "compute the value in the command", key, line))
             return from_system(name) if value is None else value
 
-        return expand(text, lookup, lambda: warn(Problem(path, UNSUPPORTED, key=key, line=line)))
+        return expand(
+            text, lookup, lambda: warn(Problem(path, UNSUPPORTED, key=key, line=line))
+        )

@@ -21,7 +21,12 @@ class Layout:
     """
 
     def __init__(
-        self, program: str, root: str, config_file: str, launcher: str = "", default: bool = False
+        self,
+        program: str,
+        root: str,
+        config_file: str,
+        launcher: str = "",
+        default: bool = False,
     ) -> None:
         self.program = program
         self.root = root
@@ -47,9 +52,16 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     try:
         directory = dirname(realpath(executable))
         default = basename(directory) != "core"
-        own = realpath(join(xdg_home(environ, "DATA"), program)) if default else dirname(directory)
+        own = (
+            realpath(join(xdg_home(environ, "DATA"), program))
+            if default
+            else dirname(directory)
+        )
         launcher = program if default else own
-        named, chosen = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
+        named, chosen = (
+            environ.get("CLI_DIR", ""),
+            environ.get("GLOBAL_CONFIG_FILE", ""),
+        )
         if RUN in environ:
             from host.run.nested import set_by_caller
 
@@ -57,7 +69,9 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
         root = realpath(named) if named else own
         config_file = join(root, "core/cli.json")
         if chosen:  # not resolved: errors show the path that the caller gave
-            config_file = chosen if chosen.startswith("/") else join(posix.getcwd(), chosen)
+            config_file = (
+                chosen if chosen.startswith("/") else join(posix.getcwd(), chosen)
+            )
     except FileNotFoundError:
         what = "the current directory was deleted, so relative paths cannot be used"
         raise InstallationError(what, "use absolute paths") from None

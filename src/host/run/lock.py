@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from host.run.plugin import Plugin
 
 FORMAT = b"cli-host lock 21 "
-SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
+# nanoseconds; FAT stores file times in steps of two seconds
+SLOWEST_CLOCK = 2_100_000_000
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 
@@ -45,7 +46,9 @@ class _ParsedLater:
 
 
 def _parsed_later(name: str, default: "Any") -> "Any":
-    return _ParsedLater(name, default)  # `Any`, because the attributes have types of their own
+    return _ParsedLater(
+        name, default
+    )  # `Any`, because the attributes have types of their own
 
 
 class Lock(Record):
@@ -64,7 +67,9 @@ class Lock(Record):
     sources: "Sequence[EnvSource]" = ()
     plugins: "Mapping[str, Plugin]" = _parsed_later("plugins", _NOTHING)
     stamps: "Mapping[str, str]" = _NOTHING
-    disabled: "Mapping[str, Sequence[Sequence[str]]]" = _parsed_later("disabled", _NOTHING)
+    disabled: "Mapping[str, Sequence[Sequence[str]]]" = _parsed_later(
+        "disabled", _NOTHING
+    )
     schemes: "Sequence[SecretScheme]" = ()
     after_runs: "Sequence[AfterRun]" = ()
     first_declared: int | None = None
@@ -86,7 +91,9 @@ class Lock(Record):
     def broken_owner(self, word: str) -> "Plugin | None":
         """Return the broken plugin with a command or category `word` when it was added, or None."""
         for plugin in self.plugins.values():
-            if plugin.broken and word in self.recorded.get(plugin.package or plugin.name, ()):
+            if plugin.broken and word in self.recorded.get(
+                plugin.package or plugin.name, ()
+            ):
                 return plugin
         return None
 
@@ -96,7 +103,9 @@ class Lock(Record):
         `tree` has no path if the commands are declared in Python.
         """
         for plugin in self.plugins.values():
-            is_its_tree = tree.path in plugin.trees if tree.path else plugin.name == tree.plugin
+            is_its_tree = (
+                tree.path in plugin.trees if tree.path else plugin.name == tree.plugin
+            )
             if plugin.folders and is_its_tree:
                 return plugin.folders
         return ()
@@ -147,7 +156,9 @@ def _parse(content: bytes, key: str) -> Lock:
         raise ValueError("damaged")
     first, _, rest = body.partition(b"\n")
     values = parse_json("lock", first)
-    if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
+    if values["key"] != key or any(
+        stamp(path) != then for path, then in values["stamps"].items()
+    ):
         raise ValueError("outdated")
     lock = Lock(
         trees=[CommandTree.of_row(row) for row in values["trees"]],
@@ -173,7 +184,9 @@ def _parse_later(lines: bytes) -> "dict[str, Any]":
     return {
         "commands": [
             Declared.of_row((tuple(words), json, *whose))
-            for (words, *whose), json in zip(values["commands"], definitions, strict=True)
+            for (words, *whose), json in zip(
+                values["commands"], definitions, strict=True
+            )
         ],
         "plugins": {plugin.name: plugin for plugin in plugins},
         "disabled": values["disabled"],

@@ -46,19 +46,28 @@ class Messages:
         is_forced = any(value not in (None, "", "0") for value in forced)
         return is_forced or ("TERM" in environ and posix.isatty(descriptor))
 
-    def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
+    def error(
+        self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()
+    ) -> None:
         """Print an error and its remedy.
 
         `suggestions` has the command lines in `remedy`; a terminal shows each on its own line.
         """
         colours = self.colours(2)
         if not colours and not posix.isatty(2):
-            self.line(f"{self.program}: {text}; {remedy}" if remedy else f"{self.program}: {text}")
+            self.line(
+                f"{self.program}: {text}; {remedy}"
+                if remedy
+                else f"{self.program}: {text}"
+            )
             return
         self._write_kind("error:", _RED, text, colours)
         lines = [remedy]
         if suggestions:
-            lines = ["did you mean:", *(f"  {suggestion}" for suggestion in suggestions)]
+            lines = [
+                "did you mean:",
+                *(f"  {suggestion}" for suggestion in suggestions),
+            ]
         for line in filter(None, lines):
             shown = printable(line)
             self._write(f"  {_MAGENTA}{shown}{_RESET}" if colours else f"  {shown}")

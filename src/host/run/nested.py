@@ -46,7 +46,9 @@ def run_of(root: str, runs: list[OuterRun]) -> OuterRun | None:
     return None
 
 
-def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
+def set_by_caller(
+    own: str, launcher: str, environ: "Mapping[str, str]"
+) -> tuple[str, str, str]:
     """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them (or ""), and the launcher.
 
     Each run exports both variables. If a value differs from the one that the innermost run
@@ -63,7 +65,9 @@ def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tupl
 
     innermost = runs[-1]
     sets_root = root != innermost.root
-    sets_config = config_file != (innermost.config_file or join(innermost.root, "core/cli.json"))
+    sets_config = config_file != (
+        innermost.config_file or join(innermost.root, "core/cli.json")
+    )
     origin = _started_by(launcher, runs) or run_of(own, runs)
     if not sets_config:
         config_file = origin.config_file if origin else ""
@@ -149,4 +153,9 @@ def _parsed(text: str) -> OuterRun:
 
 
 def _unescaped(text: str) -> str:
-    return text.replace("%2C", ",").replace("%20", " ").replace("%3A", ":").replace("%25", "%")
+    return (
+        text.replace("%2C", ",")
+        .replace("%20", " ")
+        .replace("%3A", ":")
+        .replace("%25", "%")
+    )

@@ -51,7 +51,9 @@ def _checked(path: str, folder: str, file: str, roots: "Iterable[str]") -> PathF
     return PathFolder(real, f"{file}: path")
 
 
-def append_folders(value: str | None, folders: "Sequence[PathFolder]") -> tuple[str, list[str]]:
+def append_folders(
+    value: str | None, folders: "Sequence[PathFolder]"
+) -> tuple[str, list[str]]:
     """Return the value of PATH with these folders at the end, and the folders that were added.
 
     Without a value, the system's default path comes first. No folder is added twice.

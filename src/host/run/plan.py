@@ -44,7 +44,9 @@ class Questions:
     may_ask = False
     assume_yes = False
 
-    def trust(self, run: "Run", words: tuple[str, ...], definition: "Definition") -> None:
+    def trust(
+        self, run: "Run", words: tuple[str, ...], definition: "Definition"
+    ) -> None:
         """Return if the user trusts the project of a command; otherwise raise NotConfirmedError.
 
         `words` and `definition` are those of the command that `run` runs, or has moved from.
@@ -132,7 +134,10 @@ class Run(Record):
         from host.run.supervision import nearest
 
         installation = self.installation.config.supervision
-        every = [*([installation] if installation else []), *self.definition.supervisions]
+        every = [
+            *([installation] if installation else []),
+            *self.definition.supervisions,
+        ]
         return nearest(every)
 
     @property
@@ -217,7 +222,9 @@ class Run(Record):
         from host.run.argument_parser import MissingArgumentsError, parse
 
         try:
-            self._line = parse(declared, self.arguments, self.program, self.words, self.environ)
+            self._line = parse(
+                declared, self.arguments, self.program, self.words, self.environ
+            )
             self.arg_variables = self._line.variables()
         except MissingArgumentsError as missing:
             self._line = missing.line  # the answers are added to it
@@ -290,7 +297,9 @@ class Run(Record):
 
         pending: Collection[str] = () if self._has_secrets else definition.secrets
         if self.layers.unasked:
-            pending = definition.required_envs  # an unresolved `.env` file may set any of them
+            pending = (
+                definition.required_envs
+            )  # an unresolved `.env` file may set any of them
         layers = self.layers
         check_required(
             definition.file,
@@ -407,10 +416,14 @@ def report_deprecation(match: "Match", report: "Report") -> None:
         what = f"this command is now: {' '.join(match.words)}"
         report(Problem(" ".join(moved.words), what, moved.definition.deprecated))
     if match.definition is not None and match.definition.deprecated:
-        report(Problem(" ".join(match.words), "deprecated", match.definition.deprecated))
+        report(
+            Problem(" ".join(match.words), "deprecated", match.definition.deprecated)
+        )
 
 
-def find_named(words: "Sequence[str]", catalog: "Catalog") -> "tuple[Match, Sequence[str]]":
+def find_named(
+    words: "Sequence[str]", catalog: "Catalog"
+) -> "tuple[Match, Sequence[str]]":
     """Return what `words` name, with a category's default command in its place, and the arguments.
 
     The default runs if no word follows the category, or if an option follows that is not `--help`.
@@ -424,13 +437,17 @@ def find_named(words: "Sequence[str]", catalog: "Catalog") -> "tuple[Match, Sequ
     return catalog.follow(match), arguments
 
 
-def _names_run(match: "Match", definition: "Definition", arguments: "Sequence[str]") -> bool:
+def _names_run(
+    match: "Match", definition: "Definition", arguments: "Sequence[str]"
+) -> bool:
     """Return whether the words can run an entrypoint; if not, a listing or a help page is shown."""
     if not definition.entrypoint:
         return False
     if match.kind == "category" and not takes_option(arguments):
         return False  # a category's own entrypoint runs only if an option follows
-    return definition.compatible or not asks_help(arguments)  # help is shown on every system
+    return definition.compatible or not asks_help(
+        arguments
+    )  # help is shown on every system
 
 
 def _script_gets_help(definition: "Definition", file: str, word: str) -> bool:

@@ -44,5 +44,7 @@ class Plugin(Record):
     @property
     def full_name(self) -> str:
         """The name, with the distribution's name in parentheses if that is different."""
-        beside = self.reference and self.distribution != self.name and "(" not in self.name
+        beside = (
+            self.reference and self.distribution != self.name and "(" not in self.name
+        )
         return f"{self.name} ({self.distribution})" if beside else self.name

@@ -88,7 +88,9 @@ def execute(replacement: Exec) -> "NoReturn":
 def exec_now(replacement: Exec) -> "NoReturn":
     """Replace this process with `replacement`. Raises OSError if the system refuses."""
     argv = [encode(word) for word in replacement.argv]
-    environment = {encode(name): encode(value) for name, value in replacement.env.items()}
+    environment = {
+        encode(name): encode(value) for name, value in replacement.env.items()
+    }
     if replacement.holds_interrupt:
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     posix.execve(encode(replacement.path), argv, environment)

@@ -111,7 +111,10 @@ def _parents_by_ps() -> "Iterable[tuple[int, int]]":
     import subprocess
 
     listing = subprocess.run(
-        ["/bin/ps", "-A", "-o", "pid=,ppid=,state="], capture_output=True, text=True, check=False
+        ["/bin/ps", "-A", "-o", "pid=,ppid=,state="],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     for line in listing.stdout.splitlines():
         process, parent, state = line.split()[:3]

@@ -72,7 +72,9 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
             return Start(file, [file])
         bash = find_bash(environ)
         if bash is None:
-            raise MissingError(Problem(file, "cannot run without bash, which is not on PATH"))
+            raise MissingError(
+                Problem(file, "cannot run without bash, which is not on PATH")
+            )
         return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
     shebang = decode(head[2:].partition(b"\n")[0])
     if shebang.endswith("\r"):
@@ -82,11 +84,17 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     argument = argument.strip(" ")
     words = [program, *argument.split()]
     interpreter = program if is_file(program) else None
-    if interpreter and basename(program) == "env" and (of_env := _words_of_env(argument)):
+    if (
+        interpreter
+        and basename(program) == "env"
+        and (of_env := _words_of_env(argument))
+    ):
         words = of_env
         interpreter = find_program(words[0], environ)
     if interpreter is None:
-        raise MissingError(Problem(file, f'its interpreter "{words[0]}" is missing', line=1))
+        raise MissingError(
+            Problem(file, f'its interpreter "{words[0]}" is missing', line=1)
+        )
     loads_library = basename(words[0]) == "bash" and _reads_bash_env(environ, words[1:])
     if executable:
         return Start(file, [file], interpreter, loads_library)
@@ -94,7 +102,9 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     return Start(program, argv, interpreter, loads_library)
 
 
-def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", program: str) -> Exec:
+def exec_of(
+    file: str, args: "Sequence[str]", environ: "Mapping[str, str]", program: str
+) -> Exec:
     """Return the process to execute for a script or binary. Raises the errors of `start_of`.
 
     bash reads the shell library through BASH_ENV. The library's messages begin with `program`.
@@ -127,7 +137,9 @@ def _escaped(path: str) -> str:
 def _read_head(file: str) -> tuple[bytes, bool]:
     """Return the first bytes of a file, and whether it has an execute bit."""
     try:
-        descriptor = posix.open(file, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+        descriptor = posix.open(
+            file, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC
+        )
     except (FileNotFoundError, NotADirectoryError):
         remedy = 'create it, or correct "entrypoint"'
         raise MissingError(Problem(file, "the entrypoint is missing", remedy)) from None
@@ -139,7 +151,9 @@ def _read_head(file: str) -> tuple[bytes, bool]:
     try:
         mode = posix.fstat(descriptor).st_mode
         if not _stat.S_ISREG(mode):
-            raise CannotStartError(Problem(file, "the entrypoint is not a regular file"))
+            raise CannotStartError(
+                Problem(file, "the entrypoint is not a regular file")
+            )
         return posix.read(descriptor, _HEAD), bool(mode & 0o111)
     finally:
         posix.close(descriptor)
@@ -147,13 +161,17 @@ def _read_head(file: str) -> tuple[bytes, bool]:
 
 def _words_of_env(argument: str) -> list[str]:
     """Return the command in `#!/usr/bin/env …`, or [] if only env itself can parse it."""
-    words = argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
+    words = (
+        argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
+    )
     while "=" in words[0] and len(words) > 1:
         del words[0]
     return words if words[0][:1] != "-" and _NOT_PLAIN.isdisjoint(argument) else []
 
 
-def _reads_bash_env(environ: "Mapping[str, str]", options: "Iterable[str]" = ()) -> bool:
+def _reads_bash_env(
+    environ: "Mapping[str, str]", options: "Iterable[str]" = ()
+) -> bool:
     """Return whether bash with `options` reads BASH_ENV; it does not in posix mode, for example."""
     words = {*environ.get("SHELLOPTS", "").split(":"), *options}
     letters: set[str] = set()  # of the short options

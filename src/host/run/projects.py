@@ -88,9 +88,14 @@ class Project:
             text = "belongs to another user, so this project is ignored"
         elif mode & 0o002 and not (may_be_sticky and mode & _stat.S_ISVTX):
             text = "every user can write to it, so this project is ignored"
-            remedy = "" if mode & _stat.S_ISVTX else "o-w"  # a sticky directory must stay writable
+            remedy = (
+                "" if mode & _stat.S_ISVTX else "o-w"
+            )  # a sticky directory must stay writable
         elif mode & 0o020 and not _is_own_group(status, self.environ):
-            text, remedy = "other users can write to it, so this project is ignored", "g-w"
+            text, remedy = (
+                "other users can write to it, so this project is ignored",
+                "g-w",
+            )
         else:
             return
         remedy = remedy and f"run: chmod {remedy} {quoted(real)}"
@@ -98,7 +103,10 @@ class Project:
 
 
 def usable_projects(
-    roots: "Iterable[str]", program: str, commands_dir: str, environ: "Mapping[str, str]"
+    roots: "Iterable[str]",
+    program: str,
+    commands_dir: str,
+    environ: "Mapping[str, str]",
 ) -> tuple[list[Project], list[Problem]]:
     """Return the projects in these directories, and their problems.
 

@@ -31,15 +31,21 @@ def call_provider(
         complete_import_path()
         enter_plugin(folders)
         found = load_reference(reference)(words, dict(environ))
-        if not isinstance(found, dict) or not all(map(_is_variable, found, found.values())):
-            raise SourceError("expected a dict that maps variable names to strings without NUL")
+        if not isinstance(found, dict) or not all(
+            map(_is_variable, found, found.values())
+        ):
+            raise SourceError(
+                "expected a dict that maps variable names to strings without NUL"
+            )
         return {str(name): str(value) for name, value in found.items()}
 
     owner = f"plugin {plugin}: {reference}"
     try:
         found: dict[str, str] = supervise_call(variables, limit_from(environ))
     except (TimeoutError, ChildProcessError) as failure:
-        raise SourceError(Problem(owner, str(failure).removeprefix(f"{reference}: "))) from None
+        raise SourceError(
+            Problem(owner, str(failure).removeprefix(f"{reference}: "))
+        ) from None
     return found
 
 

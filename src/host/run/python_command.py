@@ -10,13 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-ASSUME_YES = "assume_yes"  # a switch of `python_exec`: the user agreed, with --yes or CLI_YES
+# a switch of `python_exec`: the user agreed, with --yes or CLI_YES
+ASSUME_YES = "assume_yes"
 NO_INPUT = "no_input"  # --no-input or CLI_NO_INPUT forbids questions
 INNER_RUN = "inner_run"  # the run is inside another run
 # The code that starts a command in Python; -m would import `runpy` first. The plugin's folders take
 # the place of the braces.
 PYTHON_COMMAND = (
-    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:], {}))"
+    "import sys; from host.run.python_entrypoint import main; "
+    "sys.exit(main(sys.argv[1:], {}))"
 )
 
 

@@ -25,7 +25,9 @@ _PAIR = "\\\\"
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=*\s*$)")
 
 
-def parse(path: str, text: str, warn: "Callable[[Problem], None]") -> "Iterator[Binding]":
+def parse(
+    path: str, text: str, warn: "Callable[[Problem], None]"
+) -> "Iterator[Binding]":
     """Yield the assignments in the text of a `.env` file."""
     complete_import_path("dotenv")
     from dotenv.parser import parse_stream
@@ -50,7 +52,14 @@ def parse(path: str, text: str, warn: "Callable[[Problem], None]") -> "Iterator[
             warn(Problem(path, f"{what}; ignored", line=line))
         elif is_quoted:
             if len(lines) > 1 and _ASSIGNED.match(lines[-1]):
-                warn(Problem(path, _open_quote(lines), "check where the quote ends", line=line))
+                warn(
+                    Problem(
+                        path,
+                        _open_quote(lines),
+                        "check where the quote ends",
+                        line=line,
+                    )
+                )
             yield binding.key, binding.value, written[0] == "'", line
         else:
             value = binding.value.replace(_PAIR * 2, _PAIR)

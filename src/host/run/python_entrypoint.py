@@ -6,7 +6,9 @@ import os
 import sys
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until `main` handles Ctrl-C, it ends Python
+    _signal.signal(
+        _signal.SIGINT, _signal.SIG_DFL
+    )  # until `main` handles Ctrl-C, it ends Python
 if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - blocked while this Python started
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
 
@@ -29,7 +31,9 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     called, entrypoint, *args = argv
     reference, *subcommand = entrypoint.split(" ")
     sys.argv = [called, *args]  # programs expect their name in argv[0]
-    if "LC_CTYPE" in os.environ:  # hide the value that Python sets in the C locale (PEP 538)
+    if (
+        "LC_CTYPE" in os.environ
+    ):  # hide the value that Python sets in the C locale (PEP 538)
         from host.run.caller import caller_environment
 
         if b"LC_CTYPE" not in caller_environment():
@@ -55,7 +59,9 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
         if not isinstance(error, HostError):
             if messages.debugging:
                 raise
-            error = HostError(f"{type(failure).__name__}: {failure}", "for details, set DEBUG=1")
+            error = HostError(
+                f"{type(failure).__name__}: {failure}", "for details, set DEBUG=1"
+            )
         for problem in error.others:
             messages.error(problem.what)
         messages.error(error.what, error.remedy)
@@ -64,7 +70,11 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
 
 
 def call(
-    target: "Any", called: str, args: list[str], reference: str, subcommand: "Sequence[str]" = ()
+    target: "Any",
+    called: str,
+    args: list[str],
+    reference: str,
+    subcommand: "Sequence[str]" = (),
 ) -> int:
     """Call `target` with `args`; a click command also gets the program name `called`.
 
@@ -73,7 +83,9 @@ def call(
     PluginError for any other result.
     """
     if hasattr(target, "main") and hasattr(target, "make_context"):
-        group = called.removesuffix(" ".join(["", *subcommand])) if subcommand else called
+        group = (
+            called.removesuffix(" ".join(["", *subcommand])) if subcommand else called
+        )
         target.main(args=[*subcommand, *args], prog_name=group)
         return 0
     status = target(args)
@@ -83,7 +95,9 @@ def call(
         kind = type(status).__name__
         what = f"it returned {kind}; expected an exit status or None"
         raise PluginError(Problem(reference, what))
-    return status % 256 or int(status != 0)  # the system keeps only the low eight bits of a status
+    return status % 256 or int(
+        status != 0
+    )  # the system keeps only the low eight bits of a status
 
 
 def flush() -> None:

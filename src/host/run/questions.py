@@ -13,7 +13,9 @@ _LONGEST_ANSWER = 1024  # bytes
 FORBIDDEN = "--no-input, CLI_NO_INPUT or CI forbids the question"
 
 
-def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: bool = True) -> None:
+def confirm(
+    question: str, program: str, words: "Sequence[str]", *, may_ask: bool = True
+) -> None:
     """Ask whether to run a command. Raises NotConfirmedError unless the user agrees."""
     error = unconfirmed(program, words, may_ask=may_ask)
     if error is not None:
@@ -22,7 +24,9 @@ def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: boo
         raise NotConfirmedError(f"{' '.join(words)}: not confirmed; nothing was run")
 
 
-def unconfirmed(program: str, words: "Sequence[str]", *, may_ask: bool) -> NotConfirmedError | None:
+def unconfirmed(
+    program: str, words: "Sequence[str]", *, may_ask: bool
+) -> NotConfirmedError | None:
     """Return the error for a command that needs confirmation if nobody can be asked, or None."""
     if can_ask(may_ask=may_ask):
         return None

@@ -29,8 +29,12 @@ class Record:
     def __init_subclass__(cls) -> None:
         cls._fields += tuple(cls.__annotations__)
         cls._known = frozenset(cls._fields)
-        cls._needed = frozenset([name for name in cls._fields if not hasattr(cls, name)])
-        if "__init__" not in vars(cls):  # the constructor of the base may lack values of this class
+        cls._needed = frozenset(
+            [name for name in cls._fields if not hasattr(cls, name)]
+        )
+        if "__init__" not in vars(
+            cls
+        ):  # the constructor of the base may lack values of this class
             cls.__init__ = Record.__init__  # type: ignore[method-assign]
 
     def __init__(self, *values: "Any", **named: "Any") -> None:
@@ -38,7 +42,9 @@ class Record:
         if values:
             named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
         if len(named) < given or not self._needed <= named.keys() <= self._known:
-            raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}, each once")
+            raise TypeError(
+                f"{type(self).__name__} takes {', '.join(self._fields)}, each once"
+            )
         self.__dict__.update(named)
 
     def __eq__(self, other: object) -> bool:
@@ -48,7 +54,9 @@ class Record:
         return hash(tuple(self.row()))
 
     def __repr__(self) -> str:
-        values = ", ".join([f"{name}={value!r}" for name, value in self.values().items()])
+        values = ", ".join(
+            [f"{name}={value!r}" for name, value in self.values().items()]
+        )
         return f"{type(self).__name__}({values})"
 
     def values(self) -> "dict[str, Any]":

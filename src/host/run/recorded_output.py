@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CHUNK = 64 << 10
-_LAST_MILLISECONDS = 200  # a background process may hold the pipe open after the command has ended
+# a background process may hold the pipe open after the command has ended
+_LAST_MILLISECONDS = 200
 _STREAMS = (1, 2)
 
 
@@ -40,7 +41,9 @@ class RecordedOutput:
 
     def __init__(self) -> None:
         self._tail = bytearray()
-        self._targets: dict[int, int] = {}  # where the bytes of each readable descriptor go
+        self._targets: dict[
+            int, int
+        ] = {}  # where the bytes of each readable descriptor go
         self._child_streams: dict[int, int] = {}
         self._parent_ends: set[int] = set()
         self._master = -1
@@ -117,7 +120,9 @@ class RecordedOutput:
         self._master, self._slave = posix.openpty()
         self._outer_terminal = terminals[0]
         try:
-            termios.tcsetattr(self._slave, termios.TCSANOW, termios.tcgetattr(terminals[0]))
+            termios.tcsetattr(
+                self._slave, termios.TCSANOW, termios.tcgetattr(terminals[0])
+            )
         except termios.error:
             pass  # it keeps the usual settings
         self.resize()
@@ -170,7 +175,9 @@ class RecordedOutput:
         try:
             _write_all(self._targets[source], chunk)
         except OSError as failure:
-            if not isinstance(failure, BrokenPipeError):  # whoever reads may end at any time
+            if not isinstance(
+                failure, BrokenPipeError
+            ):  # whoever reads may end at any time
                 self.failure = failure.strerror or str(failure)
             if source not in (0, self._master):
                 # The command's next write gets SIGPIPE, as without the copy.
@@ -228,7 +235,9 @@ def _write_all(target: int, chunk: bytes) -> None:
 def _is_writable(stream: int) -> bool:
     """Return whether a stream is open for writing; one that the caller closed is not."""
     try:
-        return bool(fcntl.fcntl(stream, fcntl.F_GETFL) & (posix.O_WRONLY | posix.O_RDWR))
+        return bool(
+            fcntl.fcntl(stream, fcntl.F_GETFL) & (posix.O_WRONLY | posix.O_RDWR)
+        )
     except OSError:
         return False
 

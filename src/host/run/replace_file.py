@@ -11,10 +11,19 @@ def replace(path: str, content: bytes, mode: int = 0o644) -> bool:
     the bytes of both. Only a checksum in the content can detect this.
     """
     directory, name = os.path.split(path)
-    beside = os.path.join(directory, f".{name}.new")  # a fixed name: leftover files are overwritten
+    beside = os.path.join(
+        directory, f".{name}.new"
+    )  # a fixed name: leftover files are overwritten
     try:
         os.makedirs(directory, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        flags = (
+            os.O_WRONLY
+            | os.O_CREAT
+            | os.O_TRUNC
+            | os.O_CLOEXEC
+            | os.O_NOFOLLOW
+            | os.O_NONBLOCK
+        )
         with open(os.open(beside, flags, mode), "wb") as file:
             file.write(content)
         with suppress(FileNotFoundError):  # another writer has just renamed the file

@@ -34,7 +34,9 @@ class RequiredVariable(str):
     type: str
     secret: bool
 
-    def __new__(cls, name: str, hint: str = "", kind: str = "", secret: bool = False) -> "Self":
+    def __new__(
+        cls, name: str, hint: str = "", kind: str = "", secret: bool = False
+    ) -> "Self":
         made = super().__new__(cls, name)
         made.hint = hint
         made.type = kind
@@ -45,7 +47,9 @@ class RequiredVariable(str):
         """Return what is wrong with a value, such as "must be set", or "" if it is valid."""
         if not value:
             return "must be set" if value is None else "must not be empty"
-        if self.type in ("", "path") or _has_type(self.type, value):  # any text can be a path
+        if self.type in ("", "path") or _has_type(
+            self.type, value
+        ):  # any text can be a path
             return ""
         return f"must be {_EXPECTED[self.type]}"  # the value may contain a password, so omit it
 

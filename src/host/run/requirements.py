@@ -117,7 +117,9 @@ def program_faults(
     """
     faults = []
     for requirement in requires:
-        reason = fault(requirement, environ, cache_file, starts_programs=starts_programs)
+        reason = fault(
+            requirement, environ, cache_file, starts_programs=starts_programs
+        )
         if reason not in ("", NOT_CHECKED):
             faults.append((requirement, reason))
     return faults
@@ -179,7 +181,9 @@ def fault(
 
 
 def remedy_of(
-    requirement: Requirement, program: str, is_command: "Callable[[tuple[str, ...]], bool]"
+    requirement: Requirement,
+    program: str,
+    is_command: "Callable[[tuple[str, ...]], bool]",
 ) -> str:
     """Return the remedy for a missing program: its hint, the command `setup NAME`, or ""."""
     if requirement.hint:
@@ -239,7 +243,11 @@ def _printed_version(path: str, environ: "Mapping[str, str]") -> str:
 
     try:
         ended = supervise(
-            [path, "--version"], environ, _VERSION_SECONDS, most=_MOST_PRINTED, stderr="stdout"
+            [path, "--version"],
+            environ,
+            _VERSION_SECONDS,
+            most=_MOST_PRINTED,
+            stderr="stdout",
         )
     except OSError:
         return ""

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 _MOST_READ = 16 * 1024  # bytes
 _MARKS = ("#", "//", "--", ";")
 _BEGIN, _END = "/// command", "///"
-_HEADERS = (*_MARKS, '"""', "'''", "/*", "<?php", "set ", "shopt ")  # beginnings of headers
+_HEADERS = (
+    *_MARKS,
+    '"""',
+    "'''",
+    "/*",
+    "<?php",
+    "set ",
+    "shopt ",
+)  # beginnings of headers
 
 
 class ScriptComments:
@@ -42,7 +50,9 @@ class ScriptComments:
         text = "" if b"\0" in content else content.decode(errors="backslashreplace")
         lines = text.splitlines()
         self._path = path
-        self._lines = lines if _BEGIN.encode() in content else []  # [] without a block of JSON
+        self._lines = (
+            lines if _BEGIN.encode() in content else []
+        )  # [] without a block of JSON
         self._header: Header | None = None
         self._values: dict[str, Any] = {"description": ""}
         self._effective: list[str] = []
@@ -82,21 +92,34 @@ class ScriptComments:
         if text.strip():
             values = parse_json(self._path, text.encode("utf-8", "surrogatepass"))
             fields = Fields(self._path, values)
-            block = {key: value for key, value in fields.values.items() if value is not None}
+            block = {
+                key: value for key, value in fields.values.items() if value is not None
+            }
         if "args" in block:
             self.is_checked = True
             self.has_arguments = False
-        return {**self._values, **block, "name": None, "entrypoint": basename(self._path)}
+        return {
+            **self._values,
+            **block,
+            "name": None,
+            "entrypoint": basename(self._path),
+        }
 
     @property
     def paragraphs(self) -> "list[list[str]]":
         """The lines of the header for a help page that begins with the description."""
-        return self._header.paragraphs(self._values["description"]) if self._header else []
+        return (
+            self._header.paragraphs(self._values["description"]) if self._header else []
+        )
 
     @property
     def text(self) -> str:
         """The text that defines the command: summary, usage, effective tags, the block of JSON."""
-        block = [line.rstrip() for line in block_text(self._lines).splitlines() if line.strip()]
+        block = [
+            line.rstrip()
+            for line in block_text(self._lines).splitlines()
+            if line.strip()
+        ]
         summary = self._values["description"]
         return "\n".join([summary, self.usage, *self._effective, *block])
 
@@ -108,7 +131,9 @@ class ScriptComments:
 
         text = block_text(self._lines)
         line, column = position_of_key(text, dict(offsets_of_keys(text)), problem.key)
-        return Problem(problem.path, problem.text, problem.remedy, problem.key, line, column)
+        return Problem(
+            problem.path, problem.text, problem.remedy, problem.key, line, column
+        )
 
 
 def block_text(lines: "list[str]", path: str = "") -> str:
@@ -132,7 +157,9 @@ def block_text(lines: "list[str]", path: str = "") -> str:
             found.append(" " * (len(line) - len(text)) + text)
     if begun:
         remedy = f"end it with a comment line: {_END}"
-        raise DefinitionError(Problem(path, "this block is not closed", remedy, line=begun))
+        raise DefinitionError(
+            Problem(path, "this block is not closed", remedy, line=begun)
+        )
     return ""
 
 

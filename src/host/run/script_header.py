@@ -30,14 +30,46 @@ if TYPE_CHECKING:
     from host.run.header_tags import Tag
 
 _DIRECTIVES = (  # beginnings of comments for programs, not for people
-    *("!", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "coding:", "coding=", "/usr/bin/", "/bin/"),
-    *("eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:", "@ts-", "prettier-"),
+    *(
+        "!",
+        "-*-",
+        "shellcheck ",
+        "vim:",
+        "vi:",
+        "ex:",
+        "coding:",
+        "coding=",
+        "/usr/bin/",
+        "/bin/",
+    ),
+    *(
+        "eslint",
+        "pylint:",
+        "noqa",
+        "type:",
+        "mypy:",
+        "ruff:",
+        "rubocop:",
+        "@ts-",
+        "prettier-",
+    ),
     *("frozen_string", "[mise]"),
 )
-_OVER_LINES = ("arg", "option", "flag", "env")  # tags that the next lines describe further
+_OVER_LINES = (
+    "arg",
+    "option",
+    "flag",
+    "env",
+)  # tags that the next lines describe further
 _USAGE_INDENT = "  "
 _MOST_BLANK_LINES = 2  # in a usage
-_DASHES = (" - ", ": ", " -- ", " \u2013 ", " \u2014 ")  # between a script's name and its summary
+_DASHES = (
+    " - ",
+    ": ",
+    " -- ",
+    " \u2013 ",
+    " \u2014 ",
+)  # between a script's name and its summary
 
 
 class Header:
@@ -204,7 +236,9 @@ class Header:
             if is_text and not is_example and is_prose(line):
                 paragraph.append(line)
             elif paragraph and is_text and is_heading(line):
-                paragraph.append(line)  # the paragraph introduces a list, or ends with a source
+                paragraph.append(
+                    line
+                )  # the paragraph introduces a list, or ends with a source
             elif paragraph:
                 sentence = first_sentence(" ".join(paragraph))
                 if not sentence.endswith(":"):

@@ -7,12 +7,15 @@ from host.run.files import is_file
 
 _MOST_READ = 64 * 1024  # bytes of an entrypoint that are searched
 _PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # modules that handle --help
-_IMPORT = rb"(?m)(?:^|;)[ \t]*(?:from|import(?:[^\n#;]*,)?)[ \t]+(?:" + _PARSERS + rb")\b"
+_IMPORT = (
+    rb"(?m)(?:^|;)[ \t]*(?:from|import(?:[^\n#;]*,)?)[ \t]+(?:" + _PARSERS + rb")\b"
+)
 _TEXT = rb"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
 _HASH = rb"(?<![^\s;&|()])#[^\n]*"  # a comment's # starts a word, unlike $# and ${#x}
 _DASHES = rb"(\[\[.*?(?:\]\]|\Z))|--\[\[.*?(?:\]\]|\Z)|--[^\n]*"
 _SLASHES = rb"(`(?:\\.|[^`\\])*`)|/\*.*?(?:\*/|\Z)|//[^\n]*"
-_SHORT = rb"""(?m)(?:^|[|(]|\bin|;;)[ \t]*(["']?)-h\1[ \t]*[|)]"""  # a pattern of `case`
+# a pattern of `case`
+_SHORT = rb"""(?m)(?:^|[|(]|\bin|;;)[ \t]*(["']?)-h\1[ \t]*[|)]"""
 _GETOPTS = rb"""\bgetopts[ \t]+["']?([A-Za-z0-9:?]+)"""
 _ARGC_COMMAND = rb"(?m)^[ \t]*#+[ \t]*@cmd\b"  # argc prints the help of such a script
 _SLASH_LANGUAGES = ("js", "mjs", "cjs", "ts", "mts", "php", "go")
@@ -54,7 +57,9 @@ def handles_help(file: str, word: str = "--help") -> bool:
     if b"\0" in content or not (may_be_short or b"--help" in content):
         return b"--help" in content
     comments = _HASH
-    if extension in _SLASH_LANGUAGES or any(name in shebang for name in _SLASH_INTERPRETERS):
+    if extension in _SLASH_LANGUAGES or any(
+        name in shebang for name in _SLASH_INTERPRETERS
+    ):
         comments = _SLASHES
     elif extension == "lua" or b"lua" in shebang:
         comments = _DASHES
@@ -74,4 +79,6 @@ def _has_argc_commands(content: bytes) -> bool:
 
 def _in_getopts(code: bytes) -> bool:
     """Return whether a `getopts` has the option `h` without a value."""
-    return any(re.search(rb"h(?!:)", options[1]) for options in re.finditer(_GETOPTS, code))
+    return any(
+        re.search(rb"h(?!:)", options[1]) for options in re.finditer(_GETOPTS, code)
+    )

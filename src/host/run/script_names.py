@@ -12,7 +12,20 @@ if TYPE_CHECKING:
 
 
 EXTENSIONS = (  # extensions of scripts, in order of precedence
-    *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh"),
+    *(
+        "",
+        ".awk",
+        ".bash",
+        ".fish",
+        ".js",
+        ".lua",
+        ".mjs",
+        ".php",
+        ".pl",
+        ".py",
+        ".rb",
+        ".sh",
+    ),
     *(".ts", ".zsh"),
 )
 _NO_SCRIPTS = (  # documents, data and tests are not scripts, even if they are executable
@@ -20,7 +33,13 @@ _NO_SCRIPTS = (  # documents, data and tests are not scripts, even if they are e
     *(".conf", ".env", ".lock", ".log"),
     ".bats",  # the tests of a script, beside it
 )
-_NOT_FOR_BASH = (".ps1", ".bat", ".cmd", ".swift", ".applescript")  # commands only with a shebang
+_NOT_FOR_BASH = (
+    ".ps1",
+    ".bat",
+    ".cmd",
+    ".swift",
+    ".applescript",
+)  # commands only with a shebang
 
 
 def script_word(name: str) -> str:
@@ -36,7 +55,11 @@ def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
 
     `scripts` may have "prefix", which is removed from names, and "split", which separates words.
     """
-    word, prefix, separator = script_word(name), scripts.get("prefix", ""), scripts.get("split", "")
+    word, prefix, separator = (
+        script_word(name),
+        scripts.get("prefix", ""),
+        scripts.get("split", ""),
+    )
     if not word.startswith(prefix):
         return []
     word = word.removeprefix(prefix)

@@ -54,7 +54,12 @@ TAGS = {
     (OMARCHY, "hidden"): "hidden",
     (OMARCHY, "requires-sudo"): "sudo",
 }
-_OF_OTHERS = (SUB, ARGC, MISE, USAGE)  # other dialects have the names of their tags' prefixes
+_OF_OTHERS = (
+    SUB,
+    ARGC,
+    MISE,
+    USAGE,
+)  # other dialects have the names of their tags' prefixes
 
 
 class Tagged:
@@ -67,7 +72,9 @@ class Tagged:
     ignored     the names of the tags without one, such as "@raycast.icon"
     """
 
-    def __init__(self, tags: "Sequence[Tag]", file_name: str, has_commands: bool = False) -> None:
+    def __init__(
+        self, tags: "Sequence[Tag]", file_name: str, has_commands: bool = False
+    ) -> None:
         """Read the tags; `has_commands` is true if the script has argc's `@cmd`."""
         self.values: dict[str, Any] = {}
         self.is_checked = not has_commands
@@ -120,7 +127,9 @@ class Tagged:
             self.effective.append(f"{label} {value}".strip())
         else:
             self.ignored.append(
-                f"{label} {value.split(maxsplit=1)[0]}" if name == "meta" and value else label
+                f"{label} {value.split(maxsplit=1)[0]}"
+                if name == "meta" and value
+                else label
             )
 
     # Each method sets a key, and returns whether the value has an effect.
@@ -259,7 +268,9 @@ class Tagged:
 def _is_dotenv(tag: "Tag") -> bool:
     """Return whether a tag makes argc read a `.env` file."""
     dialect, name, value = tag
-    return (dialect, name) == (ARGC, "meta") and value.split(maxsplit=1)[:1] == ["dotenv"]
+    return (dialect, name) == (ARGC, "meta") and value.split(maxsplit=1)[:1] == [
+        "dotenv"
+    ]
 
 
 def _key_of(dialect: str, name: str) -> str:
@@ -313,7 +324,10 @@ def _raycast_argument(tag: str, values: "Any") -> "dict[str, Any] | None":
     if not isinstance(values, dict):
         return None
     placeholder = str(values.get("placeholder") or "").strip()
-    kept = [sign if sign.isascii() and sign.isalnum() else " " for sign in placeholder.lower()]
+    kept = [
+        sign if sign.isascii() and sign.isalnum() else " "
+        for sign in placeholder.lower()
+    ]
     name = "-".join("".join(kept).split())
     is_slug = name != "" and placeholder.isascii()
     keys: dict[str, Any] = {"name": name if is_slug else tag}

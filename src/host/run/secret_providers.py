@@ -39,7 +39,8 @@ class Providers(Record):
     seconds: float
     terminal: bool
 
-    _caller: str | None = None  # current directory of `run:` programs; None if it is deleted
+    # current directory of `run:` programs; None if it is deleted
+    _caller: str | None = None
 
     @property
     def late(self) -> str:
@@ -93,7 +94,9 @@ class Providers(Record):
             posix.dup2(nothing, 1)
             posix.dup2(nothing, 2)
         threads = ThreadPoolExecutor(len(calls))
-        answers = [threads.submit(self.call, provider, asked) for provider, _, asked in calls]
+        answers = [
+            threads.submit(self.call, provider, asked) for provider, _, asked in calls
+        ]
         wait(answers, self.seconds + GRACE_SECONDS)
         return {
             key: self.outcome(answer, reference, may_map=key == ENV_FILES)
@@ -114,7 +117,11 @@ class Providers(Record):
         return dict(load_reference(provider)(references, dict(self.environ)))
 
     def outcome(
-        self, answer: "Future[dict[Any, Any]]", reference: "Any", *, may_map: bool = False
+        self,
+        answer: "Future[dict[Any, Any]]",
+        reference: "Any",
+        *,
+        may_map: bool = False,
     ) -> "tuple[Content, str]":
         """Return a reference's value and "", or "" and the reason why it has none.
 
@@ -128,7 +135,11 @@ class Providers(Record):
         if isinstance(value, str) and "\0" not in value:
             return value, ""
         if isinstance(value, Mapping):
-            return _plain_mapping(value) if may_map else ("", "it has several values; name one")
+            return (
+                _plain_mapping(value)
+                if may_map
+                else ("", "it has several values; name one")
+            )
         if isinstance(value, HostError):
             return "", str(value)
         if isinstance(value, BaseException):
@@ -184,7 +195,9 @@ def _answers(report: int, calls: "Sequence[Call]") -> "dict[str, tuple[Content, 
     except (ValueError, EOFError, TypeError):
         answers = {}
         for _, _, asked in calls:
-            answers |= dict.fromkeys(asked, ("", "ended the process instead of answering"))
+            answers |= dict.fromkeys(
+                asked, ("", "ended the process instead of answering")
+            )
     return answers
 
 

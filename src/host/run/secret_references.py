@@ -9,7 +9,12 @@ import posix
 from host.errors import Problem, SourceError
 from host.run.caller import from_system
 from host.run.files import is_there, join
-from host.run.secret_providers import ENV_FILES, GRACE_SECONDS, SECRETS_TIMEOUT, Providers
+from host.run.secret_providers import (
+    ENV_FILES,
+    GRACE_SECONDS,
+    SECRETS_TIMEOUT,
+    Providers,
+)
 from host.run.supervise import supervise_call
 from host.run.watch import limit_from
 
@@ -23,14 +28,19 @@ if TYPE_CHECKING:
     from host.run.secret_providers import Call, Content
 
 
-_PROVIDER_SECONDS = (30.0, 120.0)  # time limits of providers, without and with a terminal
+_PROVIDER_SECONDS = (
+    30.0,
+    120.0,
+)  # time limits of providers, without and with a terminal
 
 
 def is_secret_reference(item: str, reader: "Offers", definition: "Definition") -> bool:
     """Return whether an item of `env_files` refers to a secret, even with an unknown scheme."""
     scheme = item.partition(":")[0]
     is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
-    return reader.knows(scheme) or (is_scheme and not is_there(join(definition.directory, item)))
+    return reader.knows(scheme) or (
+        is_scheme and not is_there(join(definition.directory, item))
+    )
 
 
 def resolve(
@@ -45,7 +55,9 @@ def resolve(
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
-def resolve_variables(reference: str, reader: "Offers", definition: "Definition") -> "Content":
+def resolve_variables(
+    reference: str, reader: "Offers", definition: "Definition"
+) -> "Content":
     """Return what a reference in `env_files` gives. Raises SourceError."""
     return _resolve({ENV_FILES: reference}, reader, definition)[ENV_FILES]
 
@@ -57,12 +69,16 @@ def _resolve(
     if not calls:  # only optional references, of variables that are not set
         return {}
     terminal = reader.may_ask and _has_terminal()
-    seconds = limit_from(reader.layers.inherited, SECRETS_TIMEOUT, _PROVIDER_SECONDS[terminal])
+    seconds = limit_from(
+        reader.layers.inherited, SECRETS_TIMEOUT, _PROVIDER_SECONDS[terminal]
+    )
     environ = reader.layers.environment()
     providers = Providers(environ, definition.directory, seconds, terminal)
     limit = seconds + 2 * GRACE_SECONDS
     try:
-        found = supervise_call(lambda: providers.call_all(calls), limit, keeps_terminal=terminal)
+        found = supervise_call(
+            lambda: providers.call_all(calls), limit, keeps_terminal=terminal
+        )
     except (TimeoutError, ChildProcessError) as failure:
         found = dict.fromkeys(references, ("", str(failure)))
     problems = []
@@ -172,13 +188,18 @@ def _calls(
             what = f"{text}: unknown scheme {scheme}; known schemes: {known}"
             remedy = "for more schemes, add a plugin such as pip:cli-host-secrets"
             raise SourceError(Problem(definition.file, what, remedy, key))
-    return [(provider, folders, arguments) for (provider, folders, *_), arguments in calls.items()]
+    return [
+        (provider, folders, arguments)
+        for (provider, folders, *_), arguments in calls.items()
+    ]
 
 
 def _has_terminal() -> bool:
     """Return whether this process is in the foreground of a terminal."""
     try:
-        with open("/dev/tty", "rb") as terminal:  # /dev/tty, because stderr may be a file
+        with open(
+            "/dev/tty", "rb"
+        ) as terminal:  # /dev/tty, because stderr may be a file
             return posix.tcgetpgrp(terminal.fileno()) == posix.getpgrp()
     except OSError:
         return False

@@ -21,7 +21,18 @@ READING = "__cli_reading"
 
 # Variables that bash itself sets in every environment.
 _OWN_NAMES = frozenset(
-    ["_", "SHLVL", "PWD", "OLDPWD", "SHELLOPTS", "BASHOPTS", "BASH", "UID", "EUID", "PPID"]
+    [
+        "_",
+        "SHLVL",
+        "PWD",
+        "OLDPWD",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "BASH",
+        "UID",
+        "EUID",
+        "PPID",
+    ]
 )
 
 
@@ -41,10 +52,14 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         return {}
     _check_text(path, content)
     if status.st_mode & _stat.S_IWOTH:
-        raise _error(path, "every user can write to it", f"run: chmod o-w {quoted(path)}")
+        raise _error(
+            path, "every user can write to it", f"run: chmod o-w {quoted(path)}"
+        )
     bash = find_bash(environ)
     if bash is None:
-        raise MissingError(Problem(path, "cannot be read without bash, which is not on PATH"))
+        raise MissingError(
+            Problem(path, "cannot be read without bash, which is not on PATH")
+        )
     within, mark = environ.get(READING, ""), f"{status.st_dev}:{status.st_ino}"
     if mark in within.split():
         what = "calls this program, which would read the file again"
@@ -52,12 +67,16 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     timeout = limit_from(environ)
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     env[READING] = f"{within} {mark}"
-    script = decode(read_regular(join(dirname(__file__), "capture_settings.sh"), SourceError))
+    script = decode(
+        read_regular(join(dirname(__file__), "capture_settings.sh"), SourceError)
+    )
     argv = [bash, "-p", "-c", script, basename(path), path, str(REPORT_DESCRIPTOR)]
     try:
         output = read_report(argv, env, timeout)
     except TimeoutError:
-        remedy = f"if it needs longer, set {SETTINGS_TIMEOUT} to a larger number of seconds"
+        remedy = (
+            f"if it needs longer, set {SETTINGS_TIMEOUT} to a larger number of seconds"
+        )
         raise _error(path, f"did not end within {timeout:g} s", remedy) from None
     except OSError as failure:
         raise _error(path, f"bash cannot start: {failure.strerror}") from None
@@ -75,7 +94,9 @@ def _check_text(path: str, content: bytes) -> None:
         raise _error(path, what, "save it as UTF-8 without a BOM")
     at = (content + b"\n").find(b"\r\n")
     if at >= 0:
-        remedy = f"save it with LF line endings, or run: sed -i 's/\\r$//' {quoted(path)}"
+        remedy = (
+            f"save it with LF line endings, or run: sed -i 's/\\r$//' {quoted(path)}"
+        )
         line = content.count(b"\n", 0, at) + 1
         raise _error(path, "this line ends with CR LF, as on Windows", remedy, line)
 
@@ -101,7 +122,8 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
         if is_name(name)
         and name not in _OWN_NAMES
         and not name.startswith("__cli_")
-        and (name, value) != ("POSIXLY_CORRECT", "y")  # `set -o posix` sets this variable
+        and (name, value)
+        != ("POSIXLY_CORRECT", "y")  # `set -o posix` sets this variable
     }
 
 
@@ -127,7 +149,10 @@ def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
             while not _is_closed(parts[-1], quote):
                 parts.append(next(lines, quote))
             text = b"\n".join(parts)[:-1]
-            yield decode(declared.rpartition(b" ")[2]), decode(_unescaped(text, ansi=ansi))
+            yield (
+                decode(declared.rpartition(b" ")[2]),
+                decode(_unescaped(text, ansi=ansi)),
+            )
 
 
 def _is_closed(line: bytes, quote: bytes) -> bool:

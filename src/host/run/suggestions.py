@@ -67,7 +67,12 @@ def unknown_names(
 ) -> list[Problem]:
     """Return a problem for each of `names` that is not in `known`, with the nearest name."""
     return [
-        Problem(path, f"{name} is not one of {', '.join(known)}", did_you_mean(name, known), key)
+        Problem(
+            path,
+            f"{name} is not one of {', '.join(known)}",
+            did_you_mean(name, known),
+            key,
+        )
         for name in names
         if name not in known
     ]

@@ -13,7 +13,15 @@ from host.errors import HostError
 from host.run.programs import find_program
 from host.run.record import Record
 from host.run.text import decode, encode
-from host.run.watch import END, MOST_PRINTED, Watch, encoded, open_null, report_of, spawn
+from host.run.watch import (
+    END,
+    MOST_PRINTED,
+    Watch,
+    encoded,
+    open_null,
+    report_of,
+    spawn,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +109,9 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
         nonlocal child
         errors_or_stdout = stdout if stderr == "stdout" else errors
         if directory is None and not held:
-            return spawn(path, argv, environ, (stdin, stdout, errors_or_stdout), own_session)
+            return spawn(
+                path, argv, environ, (stdin, stdout, errors_or_stdout), own_session
+            )
         from subprocess import Popen
 
         child = Popen(
@@ -172,7 +182,9 @@ def _descriptor(file: "Any", otherwise: "int | None") -> "int | None":
     return otherwise if file is None else file.fileno()
 
 
-def _call(report: int, function: "Callable[[], Any]", keeps_terminal: bool) -> "NoReturn":
+def _call(
+    report: int, function: "Callable[[], Any]", keeps_terminal: bool
+) -> "NoReturn":
     """Call `function` in the child, write its result to the descriptor `report`, and exit."""
     import marshal
     import sys
@@ -191,8 +203,12 @@ def _call(report: int, function: "Callable[[], Any]", keeps_terminal: bool) -> "
         except BaseException as failure:  # noqa: BLE001 - may be any
             raised = f"raised {type(failure).__name__}: {failure}"
             reason = str(failure) if isinstance(failure, HostError) else raised
-        answer = marshal.dumps((reason, result)).hex().encode() + END  # hex cannot contain END
-        while answer and posix.getpid() == child:  # a process forked in `function` gets here too
+        answer = (
+            marshal.dumps((reason, result)).hex().encode() + END
+        )  # hex cannot contain END
+        while (
+            answer and posix.getpid() == child
+        ):  # a process forked in `function` gets here too
             answer = answer[posix.write(report, answer) :]
     finally:
         posix._exit(0)  # noqa: SLF001 - `function` may have replaced os._exit

@@ -51,12 +51,16 @@ def read_supervision(fields: "Fields") -> Supervision:
         raise fields.refused("record", f'expected true, false or "{OUTPUT}"')
     timeout = fields.filled("timeout") or None
     if timeout is not None and not _is_duration(timeout):
-        what = f"expected a whole number with s, m or h, such as 90s; found {timeout[:40]}"
+        what = (
+            f"expected a whole number with s, m or h, such as 90s; found {timeout[:40]}"
+        )
         raise fields.refused("timeout", what)
     exclusive = fields.value("exclusive")
     is_name = isinstance(exclusive, str) and is_word(exclusive)
     if exclusive not in (None, True, False) and not is_name:
-        raise fields.refused("exclusive", f'expected true, false, "{WAIT}" or a name for the lock')
+        raise fields.refused(
+            "exclusive", f'expected true, false, "{WAIT}" or a name for the lock'
+        )
     return Supervision(record, timeout, exclusive)
 
 
@@ -64,7 +68,11 @@ def nearest(supervisions: "Iterable[Supervision]") -> Supervision:
     """Return the value of each key from the last of `supervisions` that sets it."""
     found = NOTHING
     for supervision in supervisions:
-        chosen = {name: value for name, value in supervision.values().items() if value is not None}
+        chosen = {
+            name: value
+            for name, value in supervision.values().items()
+            if value is not None
+        }
         found = found.replaced(**chosen)
     return found
 

@@ -12,8 +12,15 @@ _HASH_KEY = 1  # any number
 _HASH_SIZE = 4  # bytes
 EMPTY = '""'  # shown in place of an empty string
 BOM = b"\xef\xbb\xbf"
-_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode categories; `Cf` includes the bidi controls
-_JOINERS = "\u200c\u200d"  # characters of category `Cf` that are parts of words and emoji
+_UNSEEN = (
+    "Cc",
+    "Cf",
+    "Cs",
+    "Zl",
+    "Zp",
+)  # Unicode categories; `Cf` includes the bidi controls
+# characters of category `Cf` that are parts of words and emoji
+_JOINERS = "\u200c\u200d"
 
 
 def printable(text: str) -> str:
@@ -49,7 +56,9 @@ def encode(text: str) -> bytes:
 
 def quoted(path: str) -> str:
     """Return `path` as a word of a shell command, for a remedy that can be pasted."""
-    from shlex import quote  # imported here because a run without an error does not need it
+    from shlex import (
+        quote,
+    )  # imported here because a run without an error does not need it
 
     return quote(path)
 

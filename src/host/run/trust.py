@@ -45,7 +45,9 @@ def check_trust(definition: "Definition", program: str, words: "Sequence[str]") 
         raise not_trusted(definition.project, program, words)
 
 
-def not_trusted(project: "Project", program: str, words: "Sequence[str]") -> NotConfirmedError:
+def not_trusted(
+    project: "Project", program: str, words: "Sequence[str]"
+) -> NotConfirmedError:
     known = versions_known(project)
     why = "has changed since it was trusted" if known else "is not trusted"
     root = quoted(project.root)
@@ -61,7 +63,9 @@ def changed_files(project: "Project", file: str) -> list[str]:
     trusted = read_trusted(project.environ)
     changed = _different(project, hashes, trusted.get(project.root, {}))
     if changed and trusted:
-        from host.run.worktrees import twin_roots  # most projects are trusted themselves
+        from host.run.worktrees import (
+            twin_roots,
+        )  # most projects are trusted themselves
 
         for root in twin_roots(project):
             if root in trusted:
@@ -74,7 +78,9 @@ def _different(project: "Project", hashes: "Hashes", known: "Hashes") -> list[st
     """Return the paths in `hashes` with another hash than in `known`, which has relative paths."""
     start = len(project.root)
     return [
-        path for path, found in hashes.items() if found != known.get(path[start:].lstrip("/"), "")
+        path
+        for path, found in hashes.items()
+        if found != known.get(path[start:].lstrip("/"), "")
     ]
 
 
@@ -83,7 +89,9 @@ def versions_known(project: "Project") -> bool:
     from host.run.worktrees import twin_roots
 
     trusted = read_trusted(project.environ)
-    return project.root in trusted or any(root in trusted for root in twin_roots(project))
+    return project.root in trusted or any(
+        root in trusted for root in twin_roots(project)
+    )
 
 
 def files_of(project: "Project", file: str) -> list[str]:
@@ -139,10 +147,14 @@ def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
         return {}
     if status.st_uid not in owners(environ) or status.st_mode & 0o022:
         what = "another user can write to it"
-        raise OperationError(Problem(path, what, f"check it, then run: chmod 600 {quoted(path)}"))
+        raise OperationError(
+            Problem(path, what, f"check it, then run: chmod 600 {quoted(path)}")
+        )
     try:
         projects = Fields(path, parse_json(path, content)).inner("projects").values
-        return {root: {**Fields(path, files).values} for root, files in projects.items()}
+        return {
+            root: {**Fields(path, files).values} for root, files in projects.items()
+        }
     except DefinitionError as error:
         error.problem.remedy = f"run: rm {quoted(path)}"
         raise OperationError(error.problem) from None

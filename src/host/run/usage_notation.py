@@ -13,7 +13,15 @@ _ENDS = " \t\n;{}=()"
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "\n": ""}
 # Properties that change only pages, or the variables that usage sets.
 _FOR_PAGES = (
-    *("help", "long_help", "help_md", "help_heading", "display_order", "global", "count"),
+    *(
+        "help",
+        "long_help",
+        "help_md",
+        "help_heading",
+        "display_order",
+        "global",
+        "count",
+    ),
     *("deprecated", "deprecated_warn_at", "deprecated_remove_at"),
 )
 _KEYS = {"help": "description", "env": "env"}  # properties with the same meaning
@@ -65,9 +73,13 @@ def nodes_of(text: str) -> list[Node]:
 
 
 def _value(word: str) -> "str | bool | None":
-    return {"#true": True, "true": True, "#false": False, "false": False, "#null": None}.get(
-        word, word
-    )
+    return {
+        "#true": True,
+        "true": True,
+        "#false": False,
+        "false": False,
+        "#null": None,
+    }.get(word, word)
 
 
 def _tokens(text: str) -> "Iterator[tuple[str, str]]":
@@ -197,7 +209,9 @@ def _flag(form: str) -> "tuple[dict[str, Any], bool]":
     return keys, exact and len(long) == 1 and len(short) < 2
 
 
-def _set(keys: "dict[str, Any]", name: str, value: "str | bool | None", *, is_flag: bool) -> bool:
+def _set(
+    keys: "dict[str, Any]", name: str, value: "str | bool | None", *, is_flag: bool
+) -> bool:
     """Set the key that a property means; return whether it is translated or has no effect."""
     text = str(value).lower() if isinstance(value, bool) else str(value or "")
     has_value = not is_flag or "value" in keys
@@ -219,7 +233,11 @@ def _set(keys: "dict[str, Any]", name: str, value: "str | bool | None", *, is_fl
     elif name == "negate" and text == f"--no-{keys['name'].removeprefix('--')}":
         keys["negatable"] = True
     else:
-        return name in _FOR_PAGES or name.startswith("hide") or (name, text) == _USUAL_DASHES
+        return (
+            name in _FOR_PAGES
+            or name.startswith("hide")
+            or (name, text) == _USUAL_DASHES
+        )
     return True
 
 

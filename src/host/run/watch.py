@@ -20,7 +20,8 @@ SETTINGS_TIMEOUT = "CLI_SETTINGS_TIMEOUT"
 _LONGEST = 1_000_000.0  # seconds; poll accepts no more than 24 days
 
 END = b"\0\0"  # the last bytes of a report
-REPORT_DESCRIPTOR = 250  # above the descriptors that scripts use, and below usual limits
+# above the descriptors that scripts use, and below usual limits
+REPORT_DESCRIPTOR = 250
 MOST_PRINTED = 1 << 30  # bytes
 
 _GRACE_SECONDS = 0.2  # the time between SIGTERM and SIGKILL
@@ -30,7 +31,9 @@ _CHUNK = 1 << 16
 _MOST_LEFT = 1 << 20  # bytes that a pipe may still contain when the child has ended
 
 
-def read_report(argv: "Sequence[str]", environ: "Mapping[str, str]", seconds: float) -> bytes:
+def read_report(
+    argv: "Sequence[str]", environ: "Mapping[str, str]", seconds: float
+) -> bytes:
     """Start a program and return its report, or b"" if it ends without one.
 
     The program writes the report and END to REPORT_DESCRIPTOR. Its stdin is empty, and its stdout
@@ -53,7 +56,9 @@ def open_null() -> int:
         return posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
     except OSError as failure:
         what = f"/dev/null: {posix.strerror(failure.errno or 0)}"
-        raise HostError(what, "to make it, as root: mknod -m 666 /dev/null c 1 3") from None
+        raise HostError(
+            what, "to make it, as root: mknod -m 666 /dev/null c 1 3"
+        ) from None
 
 
 def report_of(start: "Callable[[int], int]", seconds: float) -> bytes:
@@ -65,7 +70,9 @@ def report_of(start: "Callable[[int], int]", seconds: float) -> bytes:
 
 
 def limit_from(
-    environ: "Mapping[str, str]", variable: str = SETTINGS_TIMEOUT, usual: float = SETTINGS_SECONDS
+    environ: "Mapping[str, str]",
+    variable: str = SETTINGS_TIMEOUT,
+    usual: float = SETTINGS_SECONDS,
 ) -> float:
     """Return the time limit in seconds that `variable` sets, by default `usual`.
 
@@ -112,7 +119,12 @@ class Watch:
     """Watches one child, and ends it at a limit or when this process gets a signal."""
 
     def __init__(
-        self, seconds: float, most: int, *, is_report: bool = False, keeps_background: bool = False
+        self,
+        seconds: float,
+        most: int,
+        *,
+        is_report: bool = False,
+        keeps_background: bool = False,
     ) -> None:
         self.seconds = seconds
         self.most = most
@@ -191,7 +203,9 @@ class Watch:
         try:
             while (left := deadline - time.monotonic()) > 0 and left_in_pipe > 0:
                 longest = left if end is not None else min(left, _TICK)
-                wait = 0 if has_ended else longest  # at its end, only what the pipe has already
+                wait = (
+                    0 if has_ended else longest
+                )  # at its end, only what the pipe has already
                 ready = [descriptor for descriptor, _ in poll.poll(wait * 1000)]
                 if reading in ready:
                     chunk = posix.read(reading, _CHUNK)
@@ -207,7 +221,9 @@ class Watch:
                 elif has_ended:
                     return ""
                 # Checked after the output, because the child may have written and ended since.
-                has_ended = has_ended or (end in ready if end is not None else self._is_reaped())
+                has_ended = has_ended or (
+                    end in ready if end is not None else self._is_reaped()
+                )
             return "" if has_ended else "time"
         finally:
             if end is not None:
@@ -236,7 +252,9 @@ class Watch:
         except (ProcessLookupError, PermissionError):
             pass
         try:
-            if self.status is None:  # a forked child may not have its own process group yet
+            if (
+                self.status is None
+            ):  # a forked child may not have its own process group yet
                 posix.kill(self.pid, number)
         except (ProcessLookupError, PermissionError):
             pass

@@ -27,12 +27,21 @@ if TYPE_CHECKING:
 
     from host.run.recorded_output import RecordedOutput
 
-TIMED_OUT = 124  # the exit status of a run that its time limit ended, as GNU timeout has it
+# the exit status of a run that its time limit ended, as GNU timeout has it
+TIMED_OUT = 124
 
 _WATCHER_NAME = "cli-host-watch"  # at most 15 characters
 _IS_TOLD_WHY = hasattr(_signal, "sigwaitinfo")  # macOS lacks it
-_OF_ONE_SESSION = frozenset(  # for a command with a session of its own, they mean nothing
-    [_signal.SIGTSTP, _signal.SIGTTIN, _signal.SIGTTOU, _signal.SIGCONT, _signal.SIGWINCH]
+_OF_ONE_SESSION = (
+    frozenset(  # for a command with a session of its own, they mean nothing
+        [
+            _signal.SIGTSTP,
+            _signal.SIGTTIN,
+            _signal.SIGTTOU,
+            _signal.SIGCONT,
+            _signal.SIGWINCH,
+        ]
+    )
 )
 _OF_A_TERMINAL = _OF_ONE_SESSION | {_signal.SIGINT, _signal.SIGQUIT}
 _STOPS = frozenset(
@@ -106,9 +115,13 @@ class WatchedRun:
         # If SIGCHLD were ignored, the kernel would reap the command without its status, and some
         # systems drop a signal without a handler even while it is blocked.
         _signal.signal(_signal.SIGCHLD, lambda *_: None)
-        callers_mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
+        callers_mask = _signal.pthread_sigmask(
+            _signal.SIG_BLOCK, _signal.valid_signals()
+        )
         if self._limit is not None:
-            from host.run.process_tree import become_subreaper  # other runs do not need it
+            from host.run.process_tree import (
+                become_subreaper,
+            )  # other runs do not need it
 
             become_subreaper()
         began = time.monotonic()
@@ -160,7 +173,9 @@ class WatchedRun:
             _signal.signal(ending.signal, _signal.SIG_DFL)
         posix.kill(posix.getpid(), ending.signal)
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [ending.signal])
-        return ending.status  # if the signal does not kill, such as for process 1 of a container
+        return (
+            ending.status
+        )  # if the signal does not kill, such as for process 1 of a container
 
 
 class _Command:
@@ -177,7 +192,9 @@ class _Command:
         output: "RecordedOutput | None",
     ) -> None:
         waiting, self._gate = posix.pipe()
-        self._status, status = posix.pipe()  # a successful exec closes it without a word
+        self._status, status = (
+            posix.pipe()
+        )  # a successful exec closes it without a word
         self.process = posix.fork()
         if self.process == 0:
             posix.close(self._gate)
@@ -234,7 +251,10 @@ def _let_go_of_streams() -> None:
 
 
 def _wait(
-    command: int, deadline: "float | None", watcher: "Watcher", output: "RecordedOutput | None"
+    command: int,
+    deadline: "float | None",
+    watcher: "Watcher",
+    output: "RecordedOutput | None",
 ) -> "tuple[int, bool]":
     """Wait until the command ends; return its wait status, and whether the time limit ended it."""
     is_apart = output is not None and output.has_terminal
@@ -251,7 +271,9 @@ def _wait(
         number, is_of_kernel = _next_signal(deadline)
         if output is not None and number == _signal.SIGWINCH:
             output.resize()
-        elif number and (not is_of_kernel or (is_apart and number not in _OF_ONE_SESSION)):
+        elif number and (
+            not is_of_kernel or (is_apart and number not in _OF_ONE_SESSION)
+        ):
             send_signal(command, number)
 
 
@@ -267,7 +289,9 @@ def _next_signal(deadline: "float | None") -> "tuple[int, bool]":
     if not _IS_TOLD_WHY:
         if deadline is not None:
             _signal.signal(_signal.SIGALRM, lambda *_: None)
-            _signal.setitimer(_signal.ITIMER_REAL, max(deadline - time.monotonic(), 0.001))
+            _signal.setitimer(
+                _signal.ITIMER_REAL, max(deadline - time.monotonic(), 0.001)
+            )
         number = _signal.sigwait(every)
         is_ours = number in (_signal.SIGCHLD, _signal.SIGALRM)
         return 0 if is_ours else number, number in _OF_A_TERMINAL
@@ -324,7 +348,11 @@ def _end_in_time(command: int, watcher: "Watcher") -> int:
         status, _ = _reap(command)
         if status is not None:
             ended = status
-        return [process for process in descendants(posix.getpid()) if process != watcher.process]
+        return [
+            process
+            for process in descendants(posix.getpid())
+            if process != watcher.process
+        ]
 
     end_all(running)
     return ended
@@ -342,7 +370,9 @@ class Watcher:
         self.process = 0
         self._writing = -1
         try:
-            descriptor = posix.pidfd_open(command)  # still means this process if its id is reused
+            descriptor = posix.pidfd_open(
+                command
+            )  # still means this process if its id is reused
         except (AttributeError, OSError):
             return  # not Linux, or a Linux before 5.3
         reading, self._writing = posix.pipe()

@@ -8,7 +8,15 @@ trusted itself.
 import posix
 
 from host.errors import DefinitionError
-from host.run.files import basename, dirname, is_directory, is_file, join, read_regular, realpath
+from host.run.files import (
+    basename,
+    dirname,
+    is_directory,
+    is_file,
+    join,
+    read_regular,
+    realpath,
+)
 from host.run.text import decode
 
 TYPE_CHECKING = False

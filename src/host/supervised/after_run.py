@@ -18,7 +18,10 @@ _SECONDS = 5.0  # for all functions together
 
 
 def call_after_run(
-    calls: "Sequence[AfterRun]", started: "StartedRun", ended: "EndedRun", messages: "Messages"
+    calls: "Sequence[AfterRun]",
+    started: "StartedRun",
+    ended: "EndedRun",
+    messages: "Messages",
 ) -> None:
     """Call each function with the `FinishedRun`, in a child process; a failure is a warning."""
     deadline = time.monotonic() + _SECONDS
@@ -43,7 +46,11 @@ def call_after_run(
             supervise_call(run_function, seconds)
         except TimeoutError:
             reason = f"did not return within {_SECONDS:g} s"
-            messages.warn(f"plugin {call.plugin}: {call.name}: {call.function}: {reason}")
+            messages.warn(
+                f"plugin {call.plugin}: {call.name}: {call.function}: {reason}"
+            )
         except ChildProcessError as failure:
             reason = str(failure).removeprefix(f"{call.function}: ")
-            messages.warn(f"plugin {call.plugin}: {call.name}: {call.function}: {reason}")
+            messages.warn(
+                f"plugin {call.plugin}: {call.name}: {call.function}: {reason}"
+            )

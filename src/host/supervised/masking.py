@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from host.run.plan import Run
 
 MASK = "********"
-_SHORTEST_PART = 3  # characters of a secret that are masked at the beginning of a cut output
+# characters of a secret that are masked at the beginning of a cut output
+_SHORTEST_PART = 3
 
 
 def secret_values(run: "Run") -> set[str]:
@@ -21,7 +22,11 @@ def secret_values(run: "Run") -> set[str]:
     """
     environment = run.layers.environment()
     declared = declared_secrets(run.definition, environment)
-    secret = {value for name, value in environment.items() if name in declared or is_secret(name)}
+    secret = {
+        value
+        for name, value in environment.items()
+        if name in declared or is_secret(name)
+    }
     for name, assignments in run.layers.offered.items():
         for assignment in assignments:
             if assignment.secret or name in declared or is_secret(name):
@@ -74,7 +79,9 @@ def masked_output(output: bytes, secrets: "Collection[str]") -> str:
 
 def _without_partial_secret(text: str, secrets: "Collection[str]") -> str:
     """Return `text` with `********` in place of the end of a secret at its beginning."""
-    longest = max([_overlap(secret, text) for secret in hidden_texts(secrets)], default=0)
+    longest = max(
+        [_overlap(secret, text) for secret in hidden_texts(secrets)], default=0
+    )
     return MASK + text[longest:] if longest else text
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from host.cli.session import Session
     from host.listing_records import Command
 
-_LONGEST_FACT = 200  # characters of each fact about a client, because the client chooses them
+# characters of each fact about a client, because the client chooses them
+_LONGEST_FACT = 200
 _SIGNALLED = 128  # plus the signal is the status that a shell shows
 
 
@@ -87,7 +88,10 @@ class RecordedRun:
         """
         if self._started is not None or self._spool is None:
             return
-        self._secrets = {*secrets, *secret_values(self._run)}  # with those of the caller
+        self._secrets = {
+            *secrets,
+            *secret_values(self._run),
+        }  # with those of the caller
         self._write_start()
 
     def _write_start(self) -> StartedRun:
@@ -96,7 +100,10 @@ class RecordedRun:
         if self._secrets is not None:
             shown = masked_arguments(self._run, self._arguments, self._secrets)
         started = started_run(self._run).replaced(
-            id=self.id or new_id(), arguments=shown, origin=self._origin, client=self._client
+            id=self.id or new_id(),
+            arguments=shown,
+            origin=self._origin,
+            client=self._client,
         )
         self._started = started
         if self._spool is not None:
@@ -138,7 +145,11 @@ class RecordedRun:
         started = self._started or self._write_start()
         signal = max(-status, 0)
         kept = ""
-        if output and self._secrets is not None and self._run.supervision.record == OUTPUT:
+        if (
+            output
+            and self._secrets is not None
+            and self._run.supervision.record == OUTPUT
+        ):
             kept = masked_output(output.encode("utf-8", "replace"), self._secrets)
         ended = EndedRun(
             started.id,

@@ -67,12 +67,16 @@ def demands_of(run: "Run") -> "Demands | None":
     """Return what a run asks of its parent, or None for an ordinary run."""
     supervision = run.supervision
     environ = run.installation.environ
-    is_recorded = records(run, is_asked=is_on(environ.get(RECORD))) and RECORDED not in environ
+    is_recorded = (
+        records(run, is_asked=is_on(environ.get(RECORD))) and RECORDED not in environ
+    )
     after = run.catalog.lock.after_runs_of(run.words)
     if not (is_recorded or supervision.seconds or supervision.exclusive or after):
         return None
     output = is_recorded and supervision.record == OUTPUT
-    return Demands(is_recorded, output, supervision.seconds, supervision.exclusive, after)
+    return Demands(
+        is_recorded, output, supervision.seconds, supervision.exclusive, after
+    )
 
 
 def records(run: "Run", *, is_asked: bool) -> bool:
@@ -139,7 +143,10 @@ def _start_with_lock(replacement: "Exec", descriptor: int | None) -> "NoReturn":
 
 
 def _reported(
-    ending: "CommandEnding", run: "Run", output: "RecordedOutput | None", messages: "Messages"
+    ending: "CommandEnding",
+    run: "Run",
+    output: "RecordedOutput | None",
+    messages: "Messages",
 ) -> "CommandEnding":
     """Print why the run failed if its command cannot know; return the ending with its status."""
     called = " ".join(run.words)
@@ -147,7 +154,9 @@ def _reported(
         messages.error(f"{called}: its output could not be written: {output.failure}")
         ending = ending.replaced(status=ending.status or HostError.status)
     if ending.timed_out:
-        messages.error(f"{called}: ended by its time limit of {run.supervision.timeout}")
+        messages.error(
+            f"{called}: ended by its time limit of {run.supervision.timeout}"
+        )
     return ending
 
 
@@ -168,7 +177,9 @@ class Spool:
         try:
             before, after = append_line(self._path, record)
         except OSError as failure:
-            what = f"the run is not recorded: {self._path}: {failure.strerror or failure}"
+            what = (
+                f"the run is not recorded: {self._path}: {failure.strerror or failure}"
+            )
             self._messages.warn(what)
         else:
             self._is_large |= before // LARGE_SPOOL < after // LARGE_SPOOL
@@ -187,7 +198,10 @@ class Spool:
             posix.posix_spawn(
                 launcher,
                 [launcher, "self", "history", "--limit", "1"],
-                {encode(name): encode(value) for name, value in run.installation.environ.items()},
+                {
+                    encode(name): encode(value)
+                    for name, value in run.installation.environ.items()
+                },
                 file_actions=[
                     (posix.POSIX_SPAWN_OPEN, number, "/dev/null", posix.O_RDWR, 0)
                     for number in (0, 1, 2)
@@ -202,7 +216,14 @@ class Spool:
 def started_run(run: "Run") -> "StartedRun":
     """Return what the history knows of a run that starts now."""
     from host.run.caller import is_ci
-    from host.run.history import NO_CLIENT, StartedRun, new_id, origin_of, user_name, utc_time
+    from host.run.history import (
+        NO_CLIENT,
+        StartedRun,
+        new_id,
+        origin_of,
+        user_name,
+        utc_time,
+    )
 
     environ = run.installation.environ
     if RECORDED in environ:
@@ -252,7 +273,9 @@ def _ended(started: "StartedRun", ending: "CommandEnding", run: "Run") -> "Ended
         from host.supervised.masking import masked_output, secret_values
 
         output = masked_output(ending.output, secret_values(run))
-    return EndedRun(started.id, round(ending.seconds, 3), ending.status, ending.signal, output)
+    return EndedRun(
+        started.id, round(ending.seconds, 3), ending.status, ending.signal, output
+    )
 
 
 def _not_started(status: int) -> "CommandEnding":

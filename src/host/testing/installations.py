@@ -69,7 +69,11 @@ class InstalledProgram:
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             text = json.dumps(content) if isinstance(content, dict) else content
-            data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+            data = (
+                text
+                if isinstance(text, bytes)
+                else text.encode("utf-8", "surrogateescape")
+            )
             path.write_bytes(data)
             if data.startswith(b"#!"):
                 path.chmod(0o755)
@@ -112,7 +116,9 @@ class InstalledProgram:
     @property
     def program(self) -> Program:
         """The installation as a `Program`, which looks commands up without running them."""
-        return Program.at(self.root, {"PATH": os.environ["PATH"], "HOME": str(self.home)})
+        return Program.at(
+            self.root, {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        )
 
 
 def installer(directory: Path) -> Callable[..., InstalledProgram]:
@@ -147,7 +153,9 @@ def installer(directory: Path) -> Callable[..., InstalledProgram]:
 def _write_lock(made: InstalledProgram) -> None:
     """Write the lock that the first run of an installation without plugins writes."""
     root, content = _lock_of_a_first_run()
-    _, first, *others = content.replace(root, json.dumps(str(made.root))[1:-1]).split("\n")
+    _, first, *others = content.replace(root, json.dumps(str(made.root))[1:-1]).split(
+        "\n"
+    )
     body = json.loads(first)
     plugins = os.fspath(made.root / "plugins")
     os.utime(plugins, (0, 0))  # so that a change in the same tick of the clock shows
@@ -179,4 +187,9 @@ def command(**fields: Any) -> dict[str, Any]:
 
         {"commands/greet/hello/command.json": command(envs={"GREETING": "Hello"})}
     """
-    return {"name": "Name", "description": "Description", "entrypoint": "main.sh", **fields}
+    return {
+        "name": "Name",
+        "description": "Description",
+        "entrypoint": "main.sh",
+        **fields,
+    }

@@ -75,11 +75,15 @@ def test_env_says_who_won_and_what_it_shadows(traced: Made) -> None:
 
 def test_env_masks_secrets_unless_asked(traced: Made) -> None:
     for options in ([], ["--all"]):
-        shown = traced.run("self", "env", "a", "b", *options, env={"MY_key": "abc"}).stdout
+        shown = traced.run(
+            "self", "env", "a", "b", *options, env={"MY_key": "abc"}
+        ).stdout
         assert "hunter2" not in shown
         assert "in-envs" not in shown
         assert "abc" not in shown
-    traced.write({"config/settings.conf": "DB_PASSWORD=hunter2\nURL=db://me:hunter2@host\n"})
+    traced.write(
+        {"config/settings.conf": "DB_PASSWORD=hunter2\nURL=db://me:hunter2@host\n"}
+    )
     rows = rows_of(traced)
     assert (rows["DB_PASSWORD"]["value"], rows["URL"]["value"]) == (
         "********",
@@ -106,23 +110,90 @@ def test_env_runs_nothing_of_the_command(traced: Made) -> None:
 
 NAMES = {
     True: [
-        *("DB_PASS", "PGPASS", "PGPASSWORD", "MYSQL_PWD", "GH_PAT", "AUTH", "BEARER", "COOKIE"),
-        *("CREDS", "API_TOKEN", "SECRET", "DB_PASSWD", "SSH_PASSPHRASE", "A_PW", "KEY", "APIKEY"),
-        *("AWS_ACCESS_KEY_ID", "CREDENTIAL", "CREDENTIALS", "PRIVATE", "MY_PRIVATE_THING", "PASS"),
-        *("my_key", "db_password", "GITHUBTOKEN", "CLIENTSECRETS", "API_KEYS", "HTTP_AUTH"),
-        *("DB_PASSWORD2", "TOKEN1", "KEY2_FILE", "SECRETKEY", "MYSQLPWD", "PWD2", "JWT", "MYJWT"),
-        *("AUTHORIZATION", "HTTP_AUTHORIZATION", "OAUTH", "GITHUBPAT", "ROOTPW", "SSHPRIVATE"),
+        *(
+            "DB_PASS",
+            "PGPASS",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "GH_PAT",
+            "AUTH",
+            "BEARER",
+            "COOKIE",
+        ),
+        *(
+            "CREDS",
+            "API_TOKEN",
+            "SECRET",
+            "DB_PASSWD",
+            "SSH_PASSPHRASE",
+            "A_PW",
+            "KEY",
+            "APIKEY",
+        ),
+        *(
+            "AWS_ACCESS_KEY_ID",
+            "CREDENTIAL",
+            "CREDENTIALS",
+            "PRIVATE",
+            "MY_PRIVATE_THING",
+            "PASS",
+        ),
+        *(
+            "my_key",
+            "db_password",
+            "GITHUBTOKEN",
+            "CLIENTSECRETS",
+            "API_KEYS",
+            "HTTP_AUTH",
+        ),
+        *(
+            "DB_PASSWORD2",
+            "TOKEN1",
+            "KEY2_FILE",
+            "SECRETKEY",
+            "MYSQLPWD",
+            "PWD2",
+            "JWT",
+            "MYJWT",
+        ),
+        *(
+            "AUTHORIZATION",
+            "HTTP_AUTHORIZATION",
+            "OAUTH",
+            "GITHUBPAT",
+            "ROOTPW",
+            "SSHPRIVATE",
+        ),
     ],
     False: [
-        *("KEYBOARD", "KEYBOARD_LAYOUT", "PWD", "OLDPWD", "PATH", "PATTERN", "AUTHOR", "MONKEY"),
-        *("COMPASS", "BYPASS_CACHE", "HOME", "PASSIVE", "SECRETARY", "PRIVATEER", "_", "A__B"),
+        *(
+            "KEYBOARD",
+            "KEYBOARD_LAYOUT",
+            "PWD",
+            "OLDPWD",
+            "PATH",
+            "PATTERN",
+            "AUTHOR",
+            "MONKEY",
+        ),
+        *(
+            "COMPASS",
+            "BYPASS_CACHE",
+            "HOME",
+            "PASSIVE",
+            "SECRETARY",
+            "PRIVATEER",
+            "_",
+            "A__B",
+        ),
         *("COMPAT", "COMPASS2", "pwd", "OldPwd", "123", "A_1"),
     ],
 }
 
 
 @pytest.mark.parametrize(
-    ("name", "secret"), [(name, secret) for secret, names in NAMES.items() for name in names]
+    ("name", "secret"),
+    [(name, secret) for secret, names in NAMES.items() for name in names],
 )
 def test_names_of_secrets(name: str, secret: bool) -> None:
     assert is_secret(name) is secret
@@ -148,12 +219,15 @@ def test_env_masks_short_secrets_in_other_values(
 
 
 def test_env_masks_the_password_of_an_address(traced: Made) -> None:
-    traced.write({"commands/a/b/.env": "URL=postgres://u:hunter2@db.test:5432/x\nE_TOKEN=\n"})
+    traced.write(
+        {"commands/a/b/.env": "URL=postgres://u:hunter2@db.test:5432/x\nE_TOKEN=\n"}
+    )
     rows = rows_of(traced)
     assert rows["URL"]["value"] == "postgres://…@db.test:5432/x"
     assert rows["E_TOKEN"]["value"] == ""
     assert (
-        rows_of(traced, "--show-secrets")["URL"]["value"] == "postgres://u:hunter2@db.test:5432/x"
+        rows_of(traced, "--show-secrets")["URL"]["value"]
+        == "postgres://u:hunter2@db.test:5432/x"
     )
 
 
@@ -174,7 +248,11 @@ def test_env_names_the_line_of_settings(traced: Made) -> None:
     rows = rows_of(traced)
     sources = {name: rows[name]["source"] for name in ("A", "B", "C", "D")}
     assert sources == {**dict.fromkeys("ABC", f"{settings}:4"), "D": settings}
-    assert rows["TIMEOUT"]["shadows"][0] == {"value": "20", "source": f"{settings}:7", "rank": 3}
+    assert rows["TIMEOUT"]["shadows"][0] == {
+        "value": "20",
+        "source": f"{settings}:7",
+        "rank": 3,
+    }
 
 
 def test_env_shows_what_describes_the_run_last(traced: Made) -> None:
@@ -187,22 +265,44 @@ def test_env_shows_what_describes_the_run_last(traced: Made) -> None:
 
 
 def test_env_of_names(traced: Made) -> None:
-    shown = traced.run("self", "env", "a", "b", "HOME", "TIMEOUT", "NOWHERE", "--format", "json")
+    shown = traced.run(
+        "self", "env", "a", "b", "HOME", "TIMEOUT", "NOWHERE", "--format", "json"
+    )
     rows = json.loads(shown.stdout)
     assert [row["name"] for row in rows] == ["HOME", "TIMEOUT", "NOWHERE"]
     assert rows[0]["source"] == "system"
-    unset = {"name": "NOWHERE", "value": None, "source": None, "rank": None, "shadows": []}
+    unset = {
+        "name": "NOWHERE",
+        "value": None,
+        "source": None,
+        "rank": None,
+        "shadows": [],
+    }
     assert rows[2] == unset
-    assert traced.run("self", "env", "a", "b", "NOWHERE").all == (0, "NOWHERE  is not set\n", "")
+    assert traced.run("self", "env", "a", "b", "NOWHERE").all == (
+        0,
+        "NOWHERE  is not set\n",
+        "",
+    )
     traced.write({"commands/a/category.json": {"name": "A", "entrypoint": "main.sh"}})
     traced.write({"commands/a/main.sh": BASH})
-    assert traced.run("self", "env", "a", "NOWHERE").all == (0, "NOWHERE  is not set\n", "")
-    assert "unknown command nothing in a" in traced.run("self", "env", "a", "nothing").stderr
+    assert traced.run("self", "env", "a", "NOWHERE").all == (
+        0,
+        "NOWHERE  is not set\n",
+        "",
+    )
+    assert (
+        "unknown command nothing in a"
+        in traced.run("self", "env", "a", "nothing").stderr
+    )
 
 
-def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made) -> None:
+def test_env_tells_of_files_and_required_variables_that_are_missing(
+    traced: Made,
+) -> None:
     fields = command(
-        env_files=[".env", ".env.${STAGE:-local}", "${NONE:-}"], required_envs=["TIMEOUT", "NEEDED"]
+        env_files=[".env", ".env.${STAGE:-local}", "${NONE:-}"],
+        required_envs=["TIMEOUT", "NEEDED"],
     )
     traced.write({"commands/a/b/command.json": fields})
     folder = f"{traced.root}/commands/a/b"
@@ -213,7 +313,9 @@ def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made
         assert missing == (
             f"cli: warning: {folder}/.env.local: this environment file does not exist"
         )
-        empty = "TIMEOUT is empty in your environment (give it a value there, or unset it)"
+        empty = (
+            "TIMEOUT is empty in your environment (give it a value there, or unset it)"
+        )
         assert required.startswith(
             f"cli: warning: {folder}/command.json: {empty}; NEEDED must be set; "
         )
@@ -291,7 +393,10 @@ def test_which_shows_a_category_and_the_command_that_it_hides(install: Install) 
     done = made.run("self", "which", "deploy", "--all")
     assert done.all == (0, f"category: {category}\nshadows:  {hidden}\n", "")
     done = made.run("self", "which", "deploy", "--all", "--format", "json")
-    assert json.loads(done.stdout) == {"category": [str(category)], "shadows": [str(hidden)]}
+    assert json.loads(done.stdout) == {
+        "category": [str(category)],
+        "shadows": [str(hidden)],
+    }
     assert made.run("self", "which", "deploy").status == 2
 
 
@@ -324,7 +429,11 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     assert not (target / "commands").exists()
     fresh.write({"commands/demo/hello.sh": "#!/bin/sh\necho mine\n"})
     again = made.run("self", "init", str(target), "--name", "acme", env=env)
-    assert again.all == (0, f"{target}: all files exist already\nstart with: acme\n", "")
+    assert again.all == (
+        0,
+        f"{target}: all files exist already\nstart with: acme\n",
+        "",
+    )
     assert fresh.run("demo", "hello").stdout == "mine\n"
 
 
@@ -346,7 +455,9 @@ def test_init_links_the_program_and_its_second_line_can_be_pasted(
     (made.home / "bin").mkdir()
     (made.home / "bin/greet").write_text("#!/bin/sh\n# Greet\necho hi\n")
     (made.home / "bin/greet").chmod(0o755)
-    fresh = made.run("self", "init", str(tmp_path / "b"), "--name", "other", env={"PATH": path})
+    fresh = made.run(
+        "self", "init", str(tmp_path / "b"), "--name", "other", env={"PATH": path}
+    )
     next_line = fresh.stdout.splitlines()[1]
     assert next_line == "next: other self plugin add ~/bin"
     pasted = ("-c", next_line.removeprefix("next: ") + " && other greet")
@@ -354,7 +465,9 @@ def test_init_links_the_program_and_its_second_line_can_be_pasted(
     assert shell.stdout.endswith("\nhi\n")
 
 
-def test_init_replaces_nothing_in_the_home_directory(install: Install, tmp_path: Path) -> None:
+def test_init_replaces_nothing_in_the_home_directory(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     link, target = made.home / ".local/bin/acme", tmp_path / "new"
     link.parent.mkdir(parents=True)
@@ -363,12 +476,16 @@ def test_init_replaces_nothing_in_the_home_directory(install: Install, tmp_path:
     path = {"PATH": f"{link.parent}:{os.environ['PATH']}"}
     shown = made.run("self", "init", str(target), "--name", "acme", env=path)
     assert (shown.status, link.read_text()) == (0, BASH)
-    assert shown.stdout.endswith(f"\nnext: {target}/core/acme self new command team hello\n")
+    assert shown.stdout.endswith(
+        f"\nnext: {target}/core/acme self new command team hello\n"
+    )
     start = f"{link} is another program; to put this one on PATH as NAME: "
     assert shown.stderr == f"{start}ln -s {target}/core/acme ~/.local/bin/NAME\n"
 
 
-def test_init_without_a_home_that_can_be_written(install: Install, tmp_path: Path) -> None:
+def test_init_without_a_home_that_can_be_written(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     (tmp_path / "file").write_text("")
     env = {"HOME": f"{tmp_path}/file"}
@@ -387,7 +504,9 @@ def test_init_offers_completion_on_a_terminal(
     path = f"{made.home}/.local/bin:{os.environ['PATH']}"
     env = {"PATH": path, "HOME": str(made.home), "SHELL": "/bin/zsh"}
     parent, child = pty.openpty()
-    process = subprocess.Popen(words, env=env, stdin=child, stdout=subprocess.PIPE, stderr=child)
+    process = subprocess.Popen(
+        words, env=env, stdin=child, stdout=subprocess.PIPE, stderr=child
+    )
     os.close(child)
     os.write(parent, f"{answer}\n".encode())
     stdout, _ = process.communicate(timeout=60)
@@ -402,7 +521,9 @@ def test_init_links_the_man_page(install: Install, tmp_path: Path) -> None:
     page = Path(sys.prefix, "share/man/man1", f"{name}.1")
     if not page.with_name("cli.1").is_file() or sys.prefix == sys.base_prefix:
         pytest.skip("needs the program in a virtual environment, with its man page")
-    elsewhere = [one for one in os.environ["PATH"].split(":") if one != f"{sys.prefix}/bin"]
+    elsewhere = [
+        one for one in os.environ["PATH"].split(":") if one != f"{sys.prefix}/bin"
+    ]
     words = ("self", "init", str(tmp_path / "new"), "--name", name)
     link = made.home / ".local/share/man/man1" / page.name
     try:
@@ -447,8 +568,15 @@ def test_every_command_has_a_help_page(install: Install) -> None:
         assert max(map(len, shown.stdout.splitlines())) <= 80, shown.stdout
         assert "\\" not in shown.stdout
         pages += 1
-        _, *sections = re.split("^(?:Categories|Commands):$", shown.stdout, flags=re.MULTILINE)
-        rows = [line for section in sections for line in section.splitlines() if line.strip()]
+        _, *sections = re.split(
+            "^(?:Categories|Commands):$", shown.stdout, flags=re.MULTILINE
+        )
+        rows = [
+            line
+            for section in sections
+            for line in section.splitlines()
+            if line.strip()
+        ]
         pending += [(*words, row.split()[0]) for row in rows]
     assert pages > 28
 
@@ -483,7 +611,13 @@ def test_a_script_with_a_reserved_name_is_named_and_linted(install: Install) -> 
 
 
 @pytest.mark.parametrize(
-    "words", ["plugin add ./x --sha256", "plugin add ./x --name", "init x --from", "init x --name"]
+    "words",
+    [
+        "plugin add ./x --sha256",
+        "plugin add ./x --name",
+        "init x --from",
+        "init x --name",
+    ],
 )
 def test_the_value_of_an_option_must_not_be_empty(install: Install, words: str) -> None:
     made = install()

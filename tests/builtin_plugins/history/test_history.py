@@ -70,7 +70,11 @@ def test_what_is_recorded(install: Callable[..., Made]) -> None:
     [
         ({"commands/a/s": script("true")}, {}, 0),
         ({"commands/a/s": script("true")}, {"CLI_RECORD": "1"}, 1),
-        ({"commands/a/s": script("true"), "core/cli.json": {**CLI, "record": True}}, {}, 1),
+        (
+            {"commands/a/s": script("true"), "core/cli.json": {**CLI, "record": True}},
+            {},
+            1,
+        ),
         (
             {
                 "commands/a/s": script("true", record=False),
@@ -80,7 +84,10 @@ def test_what_is_recorded(install: Callable[..., Made]) -> None:
             0,
         ),
         (
-            {"commands/a/s": script("true"), "commands/a/category.json": {"record": True}},
+            {
+                "commands/a/s": script("true"),
+                "commands/a/category.json": {"record": True},
+            },
             {},
             1,
         ),
@@ -89,7 +96,11 @@ def test_what_is_recorded(install: Callable[..., Made]) -> None:
             {"CLI_RECORD": "1"},
             0,
         ),
-        ({"commands/a/s": script("true", record=True)}, {"CLI_RECORDED": "0123456789ab"}, 0),
+        (
+            {"commands/a/s": script("true", record=True)},
+            {"CLI_RECORDED": "0123456789ab"},
+            0,
+        ),
     ],
     ids=[
         "by default",
@@ -102,7 +113,10 @@ def test_what_is_recorded(install: Callable[..., Made]) -> None:
     ],
 )
 def test_which_runs_are_recorded(
-    install: Callable[..., Made], files: dict[str, object], env: dict[str, str], count: int
+    install: Callable[..., Made],
+    files: dict[str, object],
+    env: dict[str, str],
+    count: int,
 ) -> None:
     made = install(files)
     assert made.run("a", "s", env=env).status == 0
@@ -130,7 +144,10 @@ def test_filters(install: Callable[..., Made]) -> None:
     assert runs(made, "--since", "2100-01-01") == []
     assert len(runs(made, "--since", "1h")) == 3
     assert (runs(made)[0]["status"], runs(made)[0]["signal"]) == (143, 15)
-    for limit in ("-1", "9" * 20):  # SQLite takes a negative number for "all", and no larger one
+    for limit in (
+        "-1",
+        "9" * 20,
+    ):  # SQLite takes a negative number for "all", and no larger one
         refused = made.run("self", "history", f"--limit={limit}")
         assert (refused.status, refused.stdout) == (2, "")
         assert f"found {limit}\n" in refused.stderr
@@ -145,7 +162,12 @@ def test_the_table_fits_the_terminal(install: Callable[..., Made]) -> None:
     status, shown = on_terminal(made, "self", "history", columns=90)
     heading, row = shown.splitlines()
     assert status == 0
-    assert heading.replace("\033[1m", "").split()[:4] == ["ID", "WHEN", "WHO", "COMMAND"]
+    assert heading.replace("\033[1m", "").split()[:4] == [
+        "ID",
+        "WHEN",
+        "WHO",
+        "COMMAND",
+    ]
     assert "…" in row
     assert row.startswith("\033[31m")  # it failed
     assert len(row) <= 90 + len("\033[31m\033[0m")
@@ -162,7 +184,9 @@ def test_show_rerun_clear(install: Callable[..., Made], tmp_path: Path) -> None:
     assert "cli where x" in shown.stdout
     again = made.run("self", "history", "rerun", beginning, "--yes")
     assert again.all == (0, f"{tmp_path} x\n", "")
-    assert made.run("self", "history", "rerun", beginning).status == 1  # no terminal to ask on
+    assert (
+        made.run("self", "history", "rerun", beginning).status == 1
+    )  # no terminal to ask on
     assert len(runs(made)) == 2
     assert made.run("self", "history", "show", "zzz").status == 2
     assert made.run("self", "history", "clear", "--yes").stdout == "deleted 2 runs\n"
@@ -206,23 +230,42 @@ def test_no_secret_is_recorded(install: Callable[..., Made], tmp_path: Path) -> 
                 'echo "$FROM_FILE $API_TOKEN $ARG_PIN $2"; echo "$FROM_FILE" >&2',
                 record="output",
                 secrets={"FROM_FILE": f"file:{tmp_path}/key"},
-                args=[{"name": "--pin", "value": "PIN", "secret": True}, {"name": "rest..."}],
+                args=[
+                    {"name": "--pin", "value": "PIN", "secret": True},
+                    {"name": "rest..."},
+                ],
             )
         }
     )
     address = f"https://ada:{secrets['in an address']}@example.org/"
     env = {"API_TOKEN": secrets["of the caller"]}
-    words = [f"--pin={secrets['of an argument']}", address, secrets["of the caller"], "open"]
+    words = [
+        f"--pin={secrets['of an argument']}",
+        address,
+        secrets["of the caller"],
+        "open",
+    ]
     done = made.run("s", *words, env=env)
-    assert all(secret in done.stdout + done.stderr for secret in [*secrets.values()][:3])
+    assert all(
+        secret in done.stdout + done.stderr for secret in [*secrets.values()][:3]
+    )
     [run] = runs(made)
-    assert run["arguments"] == ["--pin=********", "https://…@example.org/", "********", "open"]
+    assert run["arguments"] == [
+        "--pin=********",
+        "https://…@example.org/",
+        "********",
+        "open",
+    ]
     assert run["output"].count("********") == 4
     for file in made.home.rglob("*"):
         if file.is_file():
             content = file.read_bytes()
-            assert not [name for name, text in secrets.items() if text.encode() in content]
-    assert made.run("self", "history", "rerun", run["id"], "--yes").status == 1  # masked
+            assert not [
+                name for name, text in secrets.items() if text.encode() in content
+            ]
+    assert (
+        made.run("self", "history", "rerun", run["id"], "--yes").status == 1
+    )  # masked
 
 
 @pytest.fixture
@@ -232,13 +275,17 @@ def keyed(install: Callable[..., Made], tmp_path: Path) -> tuple[Made, Path]:
     secrets = {"DEPLOY": f"file:{key}"}
     made = install(
         {
-            "commands/key": script(f"cat {key}; sed -n 2p {key}", record="output", secrets=secrets),
+            "commands/key": script(
+                f"cat {key}; sed -n 2p {key}", record="output", secrets=secrets
+            ),
             "commands/many": script(
                 'for ((i = 0; i < 60; i++)); do printf %s "$DEPLOY"; done',
                 record="output",
                 secrets=secrets,
             ),
-            "commands/outer": script('"$CLI_DIR/core/cli" inner "x-$DEPLOY"', secrets=secrets),
+            "commands/outer": script(
+                '"$CLI_DIR/core/cli" inner "x-$DEPLOY"', secrets=secrets
+            ),
             "commands/inner": script('echo "$1"', record="output"),
         }
     )
@@ -304,7 +351,9 @@ def test_fifty_runs_at_once(install: Callable[..., Made]) -> None:
     assert finished >= {number for number in range(50) if number % 3}
     assert all(reader.result() is not None for reader in readers)
     recorded = {int(run["arguments"][0]): run for run in runs(made, "--limit", "0")}
-    assert {number for number, run in recorded.items() if run["status"] == 3} >= finished
+    assert {
+        number for number, run in recorded.items() if run["status"] == 3
+    } >= finished
 
 
 def test_a_killed_run_is_lost_and_others_are_not(install: Callable[..., Made]) -> None:
@@ -325,7 +374,15 @@ def test_a_killed_run_is_lost_and_others_are_not(install: Callable[..., Made]) -
 
 @pytest.mark.parametrize(
     "damage",
-    ["locked", "garbage", "empty", "newer", "directory", "read-only folder", "full disk"],
+    [
+        "locked",
+        "garbage",
+        "empty",
+        "newer",
+        "directory",
+        "read-only folder",
+        "full disk",
+    ],
 )
 def test_a_damaged_history_never_stops_a_run(
     install: Callable[..., Made], damage: str, tmp_path: Path
@@ -387,7 +444,14 @@ def test_lines_that_no_run_has_written(install: Callable[..., Made]) -> None:
     made = install({"commands/s": script("true", record=True)})
     made.run("s")
     [run] = runs(made)
-    end = {"id": run["id"], "seconds": 1, "status": 0, "signal": 0, "output": "", "hosts": []}
+    end = {
+        "id": run["id"],
+        "seconds": 1,
+        "status": 0,
+        "signal": 0,
+        "output": "",
+        "hosts": [],
+    }
     lines = [
         "null",
         "{}",

@@ -33,7 +33,9 @@ _RUN = {
         (57, "ID WHEN COMMAND TIME STATUS", "acme deploy …"),
     ],
 )
-def test_a_line_is_as_wide_as_the_terminal(width: int, headings: str, command: str) -> None:
+def test_a_line_is_as_wide_as_the_terminal(
+    width: int, headings: str, command: str
+) -> None:
     terminal = Terminal(width, is_interactive=True)
     heading, row = table([_RUN], terminal, "acme", {_RUN["id"]: "0"})
     assert heading.split() == headings.split()

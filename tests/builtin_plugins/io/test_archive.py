@@ -20,7 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builtin_plugins.io import archive as archives
-from builtin_plugins.io.archive import AS_STORED, UnpackOptions, checked_members, extract
+from builtin_plugins.io.archive import (
+    AS_STORED,
+    UnpackOptions,
+    checked_members,
+    extract,
+)
 from host.errors import OperationError
 from host.run.messages import Messages
 from testing.applications import Member, directory, symlink, tar, zipped
@@ -62,8 +67,12 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("packing", ["gz", "bz2", "xz", ""], ids=["gz", "bz2", "xz", "plain"])
-def test_a_tar_unpacks_without_its_leading_directory(packing: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "packing", ["gz", "bz2", "xz", ""], ids=["gz", "bz2", "xz", "plain"]
+)
+def test_a_tar_unpacks_without_its_leading_directory(
+    packing: str, tmp_path: Path
+) -> None:
     assert listed(unpack(tmp_path, tar(*APPLICATION, packing=packing))) == EXPECTED
 
 
@@ -125,7 +134,10 @@ DEEP_CHAIN = (
 )
 BAD_MEMBERS = {
     "parent": ((Member("../evil"), FILE), "points outside the archive"),
-    "parent inside": ((Member("App/a/../../../evil"), FILE), "points outside the archive"),
+    "parent inside": (
+        (Member("App/a/../../../evil"), FILE),
+        "points outside the archive",
+    ),
     "absolute": ((Member("/evil"), FILE), "points outside the archive"),
     "newline": ((Member("App/a\nb"), FILE), "control characters"),
     "escape": ((Member("App/\x1b[31m"), FILE), "control characters"),
@@ -137,16 +149,30 @@ BAD_MEMBERS = {
         (symlink("App/link", "../file"), FILE),
         "outside the archive",
     ),
-    "link absolute": ((symlink("App/link", "/etc/passwd"), FILE), "outside the archive"),
-    "link to nothing": ((symlink("App/link", "absent"), FILE), "is a link to a file that"),
-    "link through a file": ((symlink("App/link", "file/x"), FILE), "is a link to a file that"),
+    "link absolute": (
+        (symlink("App/link", "/etc/passwd"), FILE),
+        "outside the archive",
+    ),
+    "link to nothing": (
+        (symlink("App/link", "absent"), FILE),
+        "is a link to a file that",
+    ),
+    "link through a file": (
+        (symlink("App/link", "file/x"), FILE),
+        "is a link to a file that",
+    ),
     "link loop": (
         (symlink("App/a", "b"), symlink("App/b", "a"), FILE),
         "is a link to a file that",
     ),
     "link to itself": ((symlink("App/a", "a"), FILE), "is a link to a file that"),
     "chain out": (
-        (directory("App/d"), symlink("App/a", "d"), symlink("App/b", "a/../../x"), FILE),
+        (
+            directory("App/d"),
+            symlink("App/a", "d"),
+            symlink("App/b", "a/../../x"),
+            FILE,
+        ),
         "outside the archive",
     ),
     "file through a link": (
@@ -162,11 +188,20 @@ BAD_MEMBERS = {
         (FILE, Member("App/hard", kind=tarfile.LNKTYPE, target="App/file")),
         "is not a file, a directory or a symbolic link",
     ),
-    "device": ((Member("App/dev", kind=tarfile.CHRTYPE), FILE), "is not a file, a directory or"),
-    "fifo": ((Member("App/fifo", kind=tarfile.FIFOTYPE), FILE), "is not a file, a directory or"),
+    "device": (
+        (Member("App/dev", kind=tarfile.CHRTYPE), FILE),
+        "is not a file, a directory or",
+    ),
+    "fifo": (
+        (Member("App/fifo", kind=tarfile.FIFOTYPE), FILE),
+        "is not a file, a directory or",
+    ),
     "twice": ((FILE, FILE), "occurs twice"),
     "twice by another spelling": ((FILE, Member("App/./file")), "occurs twice"),
-    "file and directory": ((FILE, directory("App/file")), "not a directory|occurs twice"),
+    "file and directory": (
+        (FILE, directory("App/file")),
+        "not a directory|occurs twice",
+    ),
     "file below a file": ((FILE, Member("App/file/x")), "not a directory"),
     "no name": ((Member("./"), FILE), "has no name|no directory"),
     "long name": ((Member("App/" + "x" * 256), FILE), "too long"),
@@ -188,7 +223,15 @@ def test_a_bad_member_is_refused_before_anything_is_written(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "inner"]
 
 
-ZIP_SAME = ["parent", "absolute", "newline", "link out", "link absolute", "link loop", "twice"]
+ZIP_SAME = [
+    "parent",
+    "absolute",
+    "newline",
+    "link out",
+    "link absolute",
+    "link loop",
+    "twice",
+]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -225,7 +268,9 @@ def test_unpacking_stands_under_a_deadline(tmp_path: Path) -> None:
     for content in (tar(FILE), zipped(FILE)):
         (tmp_path / "archive").write_bytes(content)
         with pytest.raises(OperationError, match=r"archive: unpacking takes too long"):
-            extract(tmp_path / "archive", tmp_path / "target", "archive", USUAL, seconds=0)
+            extract(
+                tmp_path / "archive", tmp_path / "target", "archive", USUAL, seconds=0
+            )
         assert not (tmp_path / "target").exists()
 
 
@@ -296,7 +341,17 @@ def test_what_the_systems_tar_makes_is_read(form: str, tmp_path: Path) -> None:
         (source / ("long" * 50)).write_text("long")
         (source / "far").symlink_to("deep/" + "./" * 100)
     subprocess.run(
-        ["tar", "-c", "-z", "-f", tmp_path / "made", f"--format={form}", "-C", tmp_path, "App"],
+        [
+            "tar",
+            "-c",
+            "-z",
+            "-f",
+            tmp_path / "made",
+            f"--format={form}",
+            "-C",
+            tmp_path,
+            "App",
+        ],
         check=True,
     )
     target = unpack(tmp_path, (tmp_path / "made").read_bytes())
@@ -371,7 +426,9 @@ def test_what_is_no_archive_says_so(tmp_path: Path) -> None:
         unpack(tmp_path, b"")
 
 
-@pytest.mark.parametrize("packing", ["gz", "bz2", "xz", ""], ids=["gz", "bz2", "xz", "plain"])
+@pytest.mark.parametrize(
+    "packing", ["gz", "bz2", "xz", ""], ids=["gz", "bz2", "xz", "plain"]
+)
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.97])
 def test_a_cut_tar_is_refused(packing: str, share: float, tmp_path: Path) -> None:
     whole = tar(FILE, Member("App/noise", os.urandom(60_000)), packing=packing)
@@ -409,7 +466,9 @@ def test_several_gzip_streams_and_padding_are_one_archive(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("change", ["encrypted", "cut", "crc"])
 def test_an_odd_zip_is_refused(change: str, tmp_path: Path) -> None:
-    whole = bytearray(zipped(Member("App/file", b"content"), packing=zipfile.ZIP_STORED))
+    whole = bytearray(
+        zipped(Member("App/file", b"content"), packing=zipfile.ZIP_STORED)
+    )
     if change == "encrypted":
         whole[whole.index(b"PK\x01\x02") + 8] |= 1
     elif change == "cut":
@@ -426,24 +485,32 @@ def test_an_odd_zip_is_refused(change: str, tmp_path: Path) -> None:
         st.tuples(
             st.sampled_from(["a", "b", "a/b", "b/c", "a/b/c", "d"]),
             st.sampled_from(["file", "directory", "link"]),
-            st.sampled_from(["a", "b", "..", "../..", "a/b", "../a", "./b/..", "c", "../../x"]),
+            st.sampled_from(
+                ["a", "b", "..", "../..", "a/b", "../a", "./b/..", "c", "../../x"]
+            ),
         ),
         max_size=8,
     )
 )
-def test_no_accepted_tree_holds_a_link_that_leaves(members: list[tuple[str, str, str]]) -> None:
+def test_no_accepted_tree_holds_a_link_that_leaves(
+    members: list[tuple[str, str, str]],
+) -> None:
     """What the validator accepts is built for real, and the kernel agrees with it."""
     import tempfile
 
     try:
-        checked_members((archives.Member(*one[:2], target=one[2]) for one in members), AS_STORED)  # type: ignore[arg-type]
+        checked_members(
+            (archives.Member(*one[:2], target=one[2]) for one in members), AS_STORED
+        )  # type: ignore[arg-type]
     except OperationError:
         return
     with tempfile.TemporaryDirectory() as base:
         top = os.path.realpath(os.path.join(base, "top"))
         for name, kind, _ in members:
             place = os.path.join(top, name)
-            os.makedirs(os.path.dirname(place) if kind != "directory" else place, exist_ok=True)
+            os.makedirs(
+                os.path.dirname(place) if kind != "directory" else place, exist_ok=True
+            )
             if kind == "file":
                 Path(place).touch()
         for name, kind, target in members:

@@ -23,7 +23,13 @@ from builtin_plugins.io.git import Git
 from host.errors import HostError
 from testing.plugin_sources import Repository
 
-FILES = {"a/one": "old\n", "gone": "old\n", "node/x": "old\n", "z/last": "old\n", "mine": "\n"}
+FILES = {
+    "a/one": "old\n",
+    "gone": "old\n",
+    "node/x": "old\n",
+    "z/last": "old\n",
+    "mine": "\n",
+}
 
 
 class Checkout:
@@ -44,8 +50,13 @@ class Checkout:
 
     def files(self) -> dict[str, str]:
         found = (path for path in self.root.rglob("*") if path.is_file())
-        names = {str(path.relative_to(self.root)): path.read_text("latin-1") for path in found}
-        return {name: text for name, text in names.items() if not name.startswith(".git/")}
+        names = {
+            str(path.relative_to(self.root)): path.read_text("latin-1")
+            for path in found
+        }
+        return {
+            name: text for name, text in names.items() if not name.startswith(".git/")
+        }
 
 
 def test_a_checkout_goes_forward_and_keeps_what_is_the_users(tmp_path: Path) -> None:
@@ -62,12 +73,17 @@ def test_a_checkout_goes_forward_and_keeps_what_is_the_users(tmp_path: Path) -> 
 
 
 def test_a_merge_that_fails_on_its_way_is_undone(tmp_path: Path) -> None:
-    made = Checkout(tmp_path, {"a/[x]*": "added\n", "fresh/in": "added\n", "z/last": "new\n"})
+    made = Checkout(
+        tmp_path, {"a/[x]*": "added\n", "fresh/in": "added\n", "z/last": "new\n"}
+    )
     (made.root / "mine").write_text("changed\n")
     before = made.files()
     check_fast_forward(made.git, made.old, made.new)
     immutable = ["chattr", "+i", str(made.root / "z")]
-    if shutil.which("chattr") is None or subprocess.run(immutable, check=False).returncode:
+    if (
+        shutil.which("chattr") is None
+        or subprocess.run(immutable, check=False).returncode
+    ):
         pytest.skip("needs a file system with immutable directories")
     try:
         with pytest.raises(HostError, match="git merge: "):
@@ -163,11 +179,17 @@ def _works(made: Checkout, before: dict[str, str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", _STEPS)
-def test_a_killed_merge_is_undone_with_its_locks(tmp_path: Path, killed: Path, step: int) -> None:
+def test_a_killed_merge_is_undone_with_its_locks(
+    tmp_path: Path, killed: Path, step: int
+) -> None:
     made = Checkout(tmp_path, {"fresh/in": "added\n", "z/last": "new\n"})
     (made.root / "mine").write_text("changed\n")
     before = made.files()
-    environ = {"KILLED_COMMANDS": "merge", "KILLED_AT": str(step), "PATH": _path_with(killed)}
+    environ = {
+        "KILLED_COMMANDS": "merge",
+        "KILLED_AT": str(step),
+        "PATH": _path_with(killed),
+    }
     git = Git(str(made.root), {**os.environ, **environ}, 60)
     with pytest.raises(HostError, match="git merge: "):
         fast_forward(git, made.old, made.new)
@@ -185,14 +207,18 @@ def test_the_next_update_undoes_one_that_was_killed_with_git(
     environ = {"KILLED_COMMANDS": "merge", "KILLED_AT": str(step), "WITH_CALLER": "1"}
     words = [sys.executable, "-c", _PROGRAM, made.root, made.old, made.new]
     path = _path_with(killed)
-    done = subprocess.run(words, env={**os.environ, **environ, "PATH": path}, check=False)
+    done = subprocess.run(
+        words, env={**os.environ, **environ, "PATH": path}, check=False
+    )
     assert done.returncode == -9
     assert (made.root / ".git" / MARK).read_text() == f"{made.old} {made.new}"
     check_fast_forward(made.git, made.old, made.new)
     _works(made, before)
 
 
-def test_an_undo_that_fails_is_finished_by_the_next_update(tmp_path: Path, killed: Path) -> None:
+def test_an_undo_that_fails_is_finished_by_the_next_update(
+    tmp_path: Path, killed: Path
+) -> None:
     made = Checkout(tmp_path, {"fresh/in": "added\n", "z/last": "new\n"})
     (made.root / "mine").write_text("changed\n")
     before = made.files()
@@ -245,21 +271,35 @@ def test_a_lock_of_somebody_else_is_named_and_stays(tmp_path: Path) -> None:
     lock.unlink()
     lock = made.root / ".git/refs/heads/main.lock"
     lock.touch()
-    with pytest.raises(HostError, match=r"refs/heads/main\.lock: a git command was killed"):
+    with pytest.raises(
+        HostError, match=r"refs/heads/main\.lock: a git command was killed"
+    ):
         fast_forward(made.git, made.old, made.new)
 
 
 def test_a_git_command_that_waits_for_its_editor_keeps_its_lock(tmp_path: Path) -> None:
     made = Checkout(tmp_path, {})
     (made.root / ".git" / MARK).write_text("-")  # as a killed update leaves it
-    waiting = ["git", "-c", "core.editor=sleep 600; :", "-c", "user.name=n", "-c", "user.email=e"]
+    waiting = [
+        "git",
+        "-c",
+        "core.editor=sleep 600; :",
+        "-c",
+        "user.name=n",
+        "-c",
+        "user.email=e",
+    ]
     (made.root / "mine").write_text("changed\n")
-    process = subprocess.Popen([*waiting, "commit", "-qa"], cwd=made.root, start_new_session=True)
+    process = subprocess.Popen(
+        [*waiting, "commit", "-qa"], cwd=made.root, start_new_session=True
+    )
     lock = made.root / ".git/index.lock"
     try:
         while not lock.exists():
             assert process.poll() is None
-        with pytest.raises(HostError, match=r"index\.lock: another git command is running"):
+        with pytest.raises(
+            HostError, match=r"index\.lock: another git command is running"
+        ):
             fast_forward(made.git, made.old, made.new)
         assert lock.exists()
     finally:

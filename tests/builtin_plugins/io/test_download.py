@@ -28,7 +28,9 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "file"
 
 
-def test_a_whole_file_arrives_with_its_checksum(site: httpserver.Site, target: Path) -> None:
+def test_a_whole_file_arrives_with_its_checksum(
+    site: httpserver.Site, target: Path
+) -> None:
     seen: list[tuple[int, int | None, str]] = []
     checksum = download(
         site.add("/file", BODY),
@@ -41,7 +43,9 @@ def test_a_whole_file_arrives_with_its_checksum(site: httpserver.Site, target: P
     assert site.requests[0][1]["Accept-Encoding"] == "identity"
 
 
-def test_an_empty_file_and_a_chunked_one_arrive(site: httpserver.Site, target: Path) -> None:
+def test_an_empty_file_and_a_chunked_one_arrive(
+    site: httpserver.Site, target: Path
+) -> None:
     download(site.add("/empty", b""), target)
     assert target.read_bytes() == b""
     download(site.add("/chunked", httpserver.chunked(b"one", b"two")), target)
@@ -53,12 +57,18 @@ BAD_ANSWERS = {
         httpserver.cut(BODY, 1000, etag=None),
         "closed after 1000 of|incomplete",
     ),
-    "cut short without a length": (httpserver.body(BODY[:1000]), "reports no Content-Length"),
+    "cut short without a length": (
+        httpserver.body(BODY[:1000]),
+        "reports no Content-Length",
+    ),
     "length larger than body": (
         httpserver.body(b"abc", content_length=9),
         "incomplete|closed after",
     ),
-    "length no number": (httpserver.body(b"abc", content_length="9x"), "reports no Content-Length"),
+    "length no number": (
+        httpserver.body(b"abc", content_length="9x"),
+        "reports no Content-Length",
+    ),
     "negative length": (
         httpserver.body(b"abc", content_length=-1),
         "reports no Content-Length|usable",
@@ -90,7 +100,10 @@ BAD_ANSWERS = {
     ),
     "stall": (httpserver.stall(BODY, 1000), "did not answer in time"),
     "reset": (httpserver.reset_after(BODY, 1000), "connection reset|incomplete"),
-    "not HTTP": (lambda handler: handler.wfile.write(b"hello\r\n\r\n"), "connection failed"),
+    "not HTTP": (
+        lambda handler: handler.wfile.write(b"hello\r\n\r\n"),
+        "connection failed",
+    ),
 }
 
 
@@ -126,9 +139,15 @@ def test_the_deadline_ends_what_never_stalls(
 
 
 @pytest.mark.slow
-def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, target: Path) -> None:
+def test_what_is_tried_again_is_told_with_the_reason(
+    site: httpserver.Site, target: Path
+) -> None:
     told: list[str] = []
-    answers = httpserver.reset_after(BODY, 1000), httpserver.status(503), httpserver.serve(BODY)
+    answers = (
+        httpserver.reset_after(BODY, 1000),
+        httpserver.status(503),
+        httpserver.serve(BODY),
+    )
     download(
         site.add("/file", httpserver.in_turn(*answers)),
         target,
@@ -143,7 +162,9 @@ def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, targ
     assert second == "the server answered 503; trying again in 1 s (attempt 3 of 5)"
 
 
-def test_a_file_that_changed_meanwhile_starts_over(site: httpserver.Site, target: Path) -> None:
+def test_a_file_that_changed_meanwhile_starts_over(
+    site: httpserver.Site, target: Path
+) -> None:
     newer = os.urandom(250_000)
     answers = httpserver.cut(BODY, 200_000, times=1), httpserver.serve(newer, '"v2"')
     download(site.add("/file", httpserver.in_turn(*answers)), target, **TWICE)
@@ -166,21 +187,29 @@ def test_a_file_that_is_called_compressed_stays_as_sent(
 
 
 def test_a_wrong_checksum_leaves_no_file(site: httpserver.Site, target: Path) -> None:
-    with pytest.raises(OperationError, match=f"the SHA-256 is [0-9a-f]{{64}}, expected {'0' * 64}"):
+    with pytest.raises(
+        OperationError, match=f"the SHA-256 is [0-9a-f]{{64}}, expected {'0' * 64}"
+    ):
         download(site.add("/file", BODY), target, sha256="0" * 64)
     assert not target.exists()
 
 
-def test_a_checksum_makes_up_for_a_missing_length(site: httpserver.Site, target: Path) -> None:
+def test_a_checksum_makes_up_for_a_missing_length(
+    site: httpserver.Site, target: Path
+) -> None:
     address = site.add("/file", httpserver.body(BODY))
     download(address, target, sha256=hashlib.sha256(BODY).hexdigest().upper())
     assert target.read_bytes() == BODY
 
 
 @pytest.mark.parametrize(
-    "answer", [httpserver.serve(BODY), httpserver.chunked(BODY)], ids=["length", "chunked"]
+    "answer",
+    [httpserver.serve(BODY), httpserver.chunked(BODY)],
+    ids=["length", "chunked"],
 )
-def test_size_is_capped(answer: httpserver.Answer, site: httpserver.Site, target: Path) -> None:
+def test_size_is_capped(
+    answer: httpserver.Answer, site: httpserver.Site, target: Path
+) -> None:
     with pytest.raises(OperationError, match=r"larger than 1000"):
         download(site.add("/file", answer), target, size=1000)
     assert not target.exists()
@@ -191,7 +220,9 @@ def test_nobody_listens(target: Path) -> None:
         download("http://127.0.0.1:9/x", target, attempts=1)
 
 
-def test_a_directory_that_is_not_there_is_named(site: httpserver.Site, tmp_path: Path) -> None:
+def test_a_directory_that_is_not_there_is_named(
+    site: httpserver.Site, tmp_path: Path
+) -> None:
     with pytest.raises(OperationError, match=r"/file: .*absent/file: No such file"):
         download(site.add("/file", BODY), tmp_path / "absent" / "file")
 
@@ -207,7 +238,9 @@ def test_proxies_are_used_but_not_for_this_machine(
         download("https://example.invalid/x", target, attempts=1)
 
 
-def test_ca_settings_are_honoured(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ca_settings_are_honoured(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/bundle.pem")
     with pytest.raises(OperationError):
         download("https://127.0.0.1:9/x", target, attempts=1)
@@ -218,7 +251,11 @@ def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        download(site.add("/stall", httpserver.stall(BODY, 200_000)), target, progress=interrupt)
+        download(
+            site.add("/stall", httpserver.stall(BODY, 200_000)),
+            target,
+            progress=interrupt,
+        )
     assert not target.exists()
 
 
@@ -227,7 +264,10 @@ def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
     [
         ("https://user:secret@host/path?token=secret#x", "https://host/path"),
         ("http://[::1]:80/x", "http://[::1]:80/x"),
-        ("https://host/\x1b[31m", "https://host/\x1b[31m"),  # escaped where it is written
+        (
+            "https://host/\x1b[31m",
+            "https://host/\x1b[31m",
+        ),  # escaped where it is written
         ("nonsense?x=secret", "nonsense"),
         ("", '""'),
         ("file:///etc/passwd", "file:///etc/passwd"),
@@ -240,7 +280,12 @@ def test_an_address_is_shown_without_secrets(address: str, expected: str) -> Non
 
 @pytest.mark.parametrize(
     "address",
-    ["https://host/x", "http://localhost/x", "http://127.9.9.9/x", "http://[::1]:8080/x"],
+    [
+        "https://host/x",
+        "http://localhost/x",
+        "http://127.9.9.9/x",
+        "http://[::1]:8080/x",
+    ],
 )
 def test_addresses_that_may_be_fetched(address: str) -> None:
     assert fetchable(address).url == address
@@ -295,7 +340,11 @@ def test_addresses_that_may_not(address: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["http://{other}\\@{this}/x", "http://{this}@{other}\\@{this}/x", "http://{other}\t@{this}/x"],
+    [
+        "http://{other}\\@{this}/x",
+        "http://{this}@{other}\\@{this}/x",
+        "http://{other}\t@{this}/x",
+    ],
 )
 def test_what_two_parsers_read_differently_is_asked_of_nobody(
     address: str, site: httpserver.Site, target: Path
@@ -324,10 +373,13 @@ def test_parts_of_an_address() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "unit", ["a", "//", ":/", "@", "a@", "//@", "//a:b", "ssh://a:b@", "?", "&a=", "a:", " @:"]
+    "unit",
+    ["a", "//", ":/", "@", "a@", "//@", "//a:b", "ssh://a:b@", "?", "&a=", "a:", " @:"],
 )
 @pytest.mark.parametrize("read", [masked_text, parse, bare_address])
-def test_reading_an_address_takes_linear_time(read: Callable[[str], object], unit: str) -> None:
+def test_reading_an_address_takes_linear_time(
+    read: Callable[[str], object], unit: str
+) -> None:
     def make(length: int) -> str:
         return "https://" + unit * (length // len(unit))
 
@@ -341,7 +393,9 @@ def test_a_redirect_never_leaves_https() -> None:
         follow("https://host/a", "http://localhost/x")
 
 
-def test_what_a_redirect_says_is_not_waited_for(site: httpserver.Site, target: Path) -> None:
+def test_what_a_redirect_says_is_not_waited_for(
+    site: httpserver.Site, target: Path
+) -> None:
     def slow(handler: httpserver.Handler) -> None:
         handler.head(302, location="/file", content_length=100)
         handler.wfile.flush()
@@ -352,7 +406,9 @@ def test_what_a_redirect_says_is_not_waited_for(site: httpserver.Site, target: P
     assert target.read_bytes() == BODY
 
 
-def test_credentials_do_not_follow_a_redirect(site: httpserver.Site, target: Path) -> None:
+def test_credentials_do_not_follow_a_redirect(
+    site: httpserver.Site, target: Path
+) -> None:
     with httpserver.running() as other:
         elsewhere = other.add("/file", BODY)
         start = site.add("/start", httpserver.redirect(elsewhere))
@@ -361,6 +417,9 @@ def test_credentials_do_not_follow_a_redirect(site: httpserver.Site, target: Pat
         assert "Authorization" not in other.requests[0][1]
         inside = site.add("/inside", httpserver.redirect("/start"))
         download(inside.replace("http://", "http://user:se%40cret@"), target)
-        assert site.requests[-1][1]["Authorization"] == site.requests[-2][1]["Authorization"]
+        assert (
+            site.requests[-1][1]["Authorization"]
+            == site.requests[-2][1]["Authorization"]
+        )
         assert site.requests[-1][1]["Authorization"] == "Basic dXNlcjpzZUBjcmV0"
         assert "Authorization" not in other.requests[-1][1]

@@ -83,7 +83,9 @@ def test_a_source_whose_path_is_no_utf8_comes_back(tmp_path: Path) -> None:
 
 def test_null_counts_as_absent() -> None:
     absent = dict.fromkeys(("enabled", "dev", "pinned", "versions", "ref"))
-    assert read_entry({"name": "a", "kind": "git", **absent}) == Entry("a", "git", enabled=True)
+    assert read_entry({"name": "a", "kind": "git", **absent}) == Entry(
+        "a", "git", enabled=True
+    )
 
 
 def test_a_link_is_followed(tmp_path: Path) -> None:
@@ -202,8 +204,12 @@ def test_what_nobody_changed_is_not_written(tmp_path: Path) -> None:
     assert Path(path).read_text() == edited
 
 
-@pytest.mark.parametrize("edited", ['{"version": "1.0.0", "plugins": []}', None, "garbage"])
-def test_a_change_by_another_program_is_not_overwritten(tmp_path: Path, edited: str | None) -> None:
+@pytest.mark.parametrize(
+    "edited", ['{"version": "1.0.0", "plugins": []}', None, "garbage"]
+)
+def test_a_change_by_another_program_is_not_overwritten(
+    tmp_path: Path, edited: str | None
+) -> None:
     path = _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
     registry = read_registry(str(tmp_path))
     registry.drop("acme")

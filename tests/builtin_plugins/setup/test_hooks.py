@@ -35,7 +35,9 @@ class _Command:
 
     def __init__(self, entrypoint: str, envs: dict[str, str]) -> None:
         self.words = ("setup", "tool")
-        self.definition = type("D", (), {"entrypoint": entrypoint, "envs": envs, "name": "Tool"})
+        self.definition = type(
+            "D", (), {"entrypoint": entrypoint, "envs": envs, "name": "Tool"}
+        )
 
 
 def test_the_hook_answers_for_its_own_commands_only(
@@ -50,8 +52,13 @@ def test_the_hook_answers_for_its_own_commands_only(
     ours = _Command("builtin_plugins.setup:main", envs)
     assert setup_installer.is_installed(_Command("main.sh", envs)) is None
     assert setup_installer.is_installed(ours) is False
-    environ = {name: text.replace("$BASE", str(tmp_path)) for name, text in envs.items()}
-    environ |= {"TOOL_BIN_DIR": f"{tmp_path}/bin", "TOOL_DOWNLOAD_URL": f"{site.address}/one"}
+    environ = {
+        name: text.replace("$BASE", str(tmp_path)) for name, text in envs.items()
+    }
+    environ |= {
+        "TOOL_BIN_DIR": f"{tmp_path}/bin",
+        "TOOL_DOWNLOAD_URL": f"{site.address}/one",
+    }
     with tool_run() as run:
         setup.run([], environ | run, "linux")
     assert setup_installer.is_installed(ours) is True
@@ -107,17 +114,25 @@ def test_a_new_installation_from_listing_to_listing(
     assert (done.status, done.stdout) == (0, ""), done.stderr
     assert f"Tool is installed: {tmp_path}/bin/tool" in done.stderr
     assert "✓" in run("setup", env={"LC_ALL": "C.UTF-8"}).stdout
-    assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version one\n"
+    assert (
+        subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version one\n"
+    )
     done = run("setup", "tool", "-u", env={"TOOL_DOWNLOAD_URL": f"{site.address}/two"})
     assert done.status == 0, done.stderr
-    assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version two\n"
+    assert (
+        subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version two\n"
+    )
     for word in ("--help", "-h"):
         shown = run("setup", "tool", word).stdout
         assert "TOOL_LAUNCHER" in shown
         assert "--uninstall" in shown
     assert run("setup", "tool", "--uninstall").status == 0
     assert "✓" not in run("setup").stdout
-    assert run("setup", "tool", "-u").all == (1, "", "cli setup tool: Tool is not installed\n")
+    assert run("setup", "tool", "-u").all == (
+        1,
+        "",
+        "cli setup tool: Tool is not installed\n",
+    )
     assert run("setup", "tool", "-q", "-v").all == (
         2,
         "",
@@ -126,7 +141,9 @@ def test_a_new_installation_from_listing_to_listing(
 
 
 @pytest.mark.parametrize("word", ["--help", "-h"])
-@pytest.mark.parametrize("own", [True, False], ids=["the shipped definition", "the least one"])
+@pytest.mark.parametrize(
+    "own", [True, False], ids=["the shipped definition", "the least one"]
+)
 def test_help_sources_settings_at_most_once(
     own: bool, word: str, install: Callable[..., Any]
 ) -> None:
@@ -134,7 +151,9 @@ def test_help_sources_settings_at_most_once(
     path = PROJECT / "commands" / "setup" / "postman" / "command.json"
     fields = json.loads(path.read_text())
     if not own:
-        fields = {key: fields[key] for key in ("name", "description", "entrypoint", "envs")}
+        fields = {
+            key: fields[key] for key in ("name", "description", "entrypoint", "envs")
+        }
     made = install(
         {
             "commands/setup/postman/command.json": fields,
@@ -146,12 +165,16 @@ def test_help_sources_settings_at_most_once(
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert any(
-        one.split() == ["POSTMAN_LAUNCHER", "other", "←", "your", "environment"] for one in lines
+        one.split() == ["POSTMAN_LAUNCHER", "other", "←", "your", "environment"]
+        for one in lines
     )
     source = "command.json: envs.POSTMAN_INSTALL_DIR"
     assert any(
-        re.fullmatch(rf" *POSTMAN_INSTALL_DIR +/opt/postman +← {source}", one) for one in lines
+        re.fullmatch(rf" *POSTMAN_INSTALL_DIR +/opt/postman +← {source}", one)
+        for one in lines
     )
     assert ("--uninstall" in done.stdout) == own
     log = made.home / "log"
-    assert (log.read_text().count("sourced") if log.exists() else 0) == (0 if own else 1)
+    assert (log.read_text().count("sourced") if log.exists() else 0) == (
+        0 if own else 1
+    )

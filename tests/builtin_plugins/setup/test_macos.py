@@ -73,10 +73,18 @@ def test_install_upgrade_uninstall(mac: Mac, capfd: pytest.CaptureFixture[str]) 
     assert not mac.listed()
     assert not mac.command.exists()
     assert mac.run("--uninstall") == 0
-    assert mac.asked() == ["install --cask tool", "upgrade --cask tool", "uninstall --cask tool"]
+    assert mac.asked() == [
+        "install --cask tool",
+        "upgrade --cask tool",
+        "uninstall --cask tool",
+    ]
     shown = capfd.readouterr()
     assert shown.out == ""
-    for expected in ("brew says install", "Tool is already installed", "Tool is not installed"):
+    for expected in (
+        "brew says install",
+        "Tool is already installed",
+        "Tool is not installed",
+    ):
         assert expected in shown.err
 
 
@@ -85,9 +93,13 @@ def test_the_cask_may_have_another_name(mac: Mac) -> None:
     assert mac.asked() == ["install --cask tool-app@2"]
 
 
-def test_without_brew_it_says_what_to_do(mac: Mac, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_brew_it_says_what_to_do(
+    mac: Mac, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(macos, "_BREWS", ("brew",))
-    with pytest.raises(OperationError, match=r"Homebrew is not installed; see https://brew.sh"):
+    with pytest.raises(
+        OperationError, match=r"Homebrew is not installed; see https://brew.sh"
+    ):
         mac.run(PATH="/usr/bin:/bin")
 
 
@@ -99,7 +111,9 @@ def test_upgrade_when_not_installed_is_an_error(mac: Mac) -> None:
 
 def test_a_failure_of_brew_is_told(mac: Mac) -> None:
     (mac.prefix / "fails").touch()
-    with pytest.raises(OperationError, match=r"brew install --cask tool failed with status 3"):
+    with pytest.raises(
+        OperationError, match=r"brew install --cask tool failed with status 3"
+    ):
         mac.run()
 
 

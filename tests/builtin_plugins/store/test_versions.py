@@ -20,7 +20,9 @@ BUSY = "another change is in progress"
 
 def store_at(root: Path, link: str = "versions/current") -> Store:
     directory = root / "versions"
-    return Store(str(directory), str(root / link), lambda path: Path(path, MARK).exists())
+    return Store(
+        str(directory), str(root / link), lambda path: Path(path, MARK).exists()
+    )
 
 
 def add(store: Store, version: str, content: str = "") -> None:
@@ -38,7 +40,9 @@ def activate(store: Store, version: str) -> None:
         undo.pop_all()
 
 
-@pytest.mark.parametrize("link", ["versions/current", "plugin"], ids=["inside", "elsewhere"])
+@pytest.mark.parametrize(
+    "link", ["versions/current", "plugin"], ids=["inside", "elsewhere"]
+)
 def test_stage_commit_activate_collect(link: str, tmp_path: Path) -> None:
     store = store_at(tmp_path, link)
     assert (store.current, store.versions()) == ("", [])
@@ -87,9 +91,9 @@ def test_each_step_has_its_undo(former: str, tmp_path: Path) -> None:
             undo.close()
             assert (made / MARK).read_text() == "other"
         assert store.current == former
-        assert [Path(store.path(one), MARK).read_text() for one in store.versions()] == (
-            ["1"] if former else []
-        )
+        assert [
+            Path(store.path(one), MARK).read_text() for one in store.versions()
+        ] == (["1"] if former else [])
 
 
 def test_the_link_may_lead_elsewhere(tmp_path: Path) -> None:

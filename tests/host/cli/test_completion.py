@@ -52,7 +52,13 @@ ARGS = [
 
 MORE = [
     {"name": "stage", "choices": {"program": "stages"}},
-    {"name": "--host", "short": "-H", "value": "HOST", "repeats": True, "conflicts": ["--all"]},
+    {
+        "name": "--host",
+        "short": "-H",
+        "value": "HOST",
+        "repeats": True,
+        "conflicts": ["--all"],
+    },
     {"name": "--all"},
     {"name": "--cache", "negatable": True},
     {"name": "--pin", "value": "PIN", "secret": True},
@@ -63,7 +69,10 @@ MORE = [
 def made(shared_install: Callable[..., Made]) -> Made:
     made = shared_install(
         {
-            "commands/deploy/category.json": {"name": "Deploy", "description": "Bring it out"},
+            "commands/deploy/category.json": {
+                "name": "Deploy",
+                "description": "Bring it out",
+            },
             "commands/deploy/start/command.json": command(
                 description="Start: it's a unit", args=ARGS, aliases=["begin"]
             ),
@@ -126,10 +135,16 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     ),
     "a directory behind =": (["deploy", "start", "--into=d"], ["directories --into="]),
     "a directory behind a short name": (["deploy", "start", "-Cd"], ["directories -C"]),
-    "a directory behind short flags": (["deploy", "start", "-fC=d"], ["directories -fC="]),
+    "a directory behind short flags": (
+        ["deploy", "start", "-fC=d"],
+        ["directories -fC="],
+    ),
     "a number behind a short name": (["deploy", "start", "-n3"], ["none"]),
     "a number": (["deploy", "start", "-n", ""], ["none"]),
-    "a program": (["deploy", "start", "--unit", ""], ["none", "web app", "db:main", "plain"]),
+    "a program": (
+        ["deploy", "start", "--unit", ""],
+        ["none", "web app", "db:main", "plain"],
+    ),
     "with a sign": (["deploy", "start", "--unit=w"], ["none", "--unit=web app"]),
     "directories": (["deploy", "start", "--into", ""], ["directories"]),
     "files": (["deploy", "start", "staging", ""], ["files"]),
@@ -137,14 +152,20 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "behind --": (["deploy", "start", "--", "p"], ["none", "production"]),
     "an option's value, flags before it": (["deploy", "start", "-fn", ""], ["none"]),
     "behind a negative number": (["deploy", "start", "-5", ""], ["files"]),
-    "behind an unknown option": (["deploy", "start", "--nope", "st"], ["none", "staging"]),
+    "behind an unknown option": (
+        ["deploy", "start", "--nope", "st"],
+        ["none", "staging"],
+    ),
     "an unknown word": (["nothing", "x", ""], ["files"]),
     "self": (["self", "comp"], ["none", "completion"]),
     "words of self": (["self", "env", "deploy", "p"], ["none", "plain"]),
     "options of self": (["self", "env", "--show"], ["none", "--show-secrets"]),
     "values of self": (["self", "completion", "f"], ["none", "fish"]),
     "a group of self": (["self", "plugin", "rem"], ["none", "remove"]),
-    "words in a group of self": (["self", "new", ""], ["none", "category", "command", "plugin"]),
+    "words in a group of self": (
+        ["self", "new", ""],
+        ["none", "category", "command", "plugin"],
+    ),
     "plugins": (["self", "plugin", "remove", ""], ["none", "extra"]),
     "formats": (["self", "list", "--format", ""], ["none", "text", "json", "tree"]),
     "a format behind words": (
@@ -155,7 +176,15 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "help topics": (
         ["help", ""],
         [
-            *("none", "arguments", "colour", "definitions", "demo", "deploy", "env-files"),
+            *(
+                "none",
+                "arguments",
+                "colour",
+                "definitions",
+                "demo",
+                "deploy",
+                "env-files",
+            ),
             *("exit-status", "help", "more", "plugins", "precedence", "self"),
         ],
     ),
@@ -189,30 +218,45 @@ def test_it_offers_what_listings_show(install: Callable[..., Made]) -> None:
             "commands/full/hollow/notes.txt": "",
             "commands/full/wrong/command.json": "{",
             "commands/full/inner/deep/command.json": command(),
-            "commands/full/inner/category.json": {"name": "I", "hidden": True, "aliases": ["i"]},
+            "commands/full/inner/category.json": {
+                "name": "I",
+                "hidden": True,
+                "aliases": ["i"],
+            },
             "commands/hollow/notes.txt": "",
             "commands/help/one/command.json": command(),
             "commands/self/one/command.json": command(),
             "plugins/extra/full/one/below/command.json": command(),
         }
     )
-    for words, extra in (((), {"help", "self"}), (("full",), set()), (("full", "one"), set())):
+    for words, extra in (
+        ((), {"help", "self"}),
+        (("full",), set()),
+        (("full", "one"), set()),
+    ):
         listed = made.run("self", "list", *words, "--format", "json").stdout
         shown = json.loads(listed or '{"categories": [], "commands": []}')
         paths = [one["path"] for one in [*shown["categories"], *shown["commands"]]]
-        words_below = {path[len(words)] for path in paths if len(path) == len(words) + 1}
+        words_below = {
+            path[len(words)] for path in paths if len(path) == len(words) + 1
+        }
         offer = set(offered(made, *words, "")) - {"none", "files"}
         assert offer == words_below | extra, words
 
 
 def test_descriptions_for_zsh_and_fish_and_none_for_bash(made: Made) -> None:
     for shell in ("zsh", "fish"):
-        assert "start\tStart: it's a unit\n" in made.run("--complete", shell, "deploy", "").stdout
+        assert (
+            "start\tStart: it's a unit\n"
+            in made.run("--complete", shell, "deploy", "").stdout
+        )
     done = made.run("--complete", "bash", " \"':=", "cli deploy st")
     assert done.stdout == "none\nstart\n"
 
 
-def test_a_word_that_is_called_as_the_first_line_is(install: Callable[..., Made]) -> None:
+def test_a_word_that_is_called_as_the_first_line_is(
+    install: Callable[..., Made],
+) -> None:
     level = {"name": "level", "choices": ["none", "low"]}
     made = install(
         {
@@ -227,7 +271,9 @@ def test_a_word_that_is_called_as_the_first_line_is(install: Callable[..., Made]
 
 def test_quotes_and_word_breaks_of_bash(made: Made) -> None:
     def said(line: str) -> list[str]:
-        return made.run("--complete", "bash", " \"'@><=;|&(:", line).stdout.splitlines()[1:]
+        return made.run(
+            "--complete", "bash", " \"'@><=;|&(:", line
+        ).stdout.splitlines()[1:]
 
     assert said("cli deploy start --unit w") == ["web\\ app"]
     assert said("cli deploy start --unit 'web ") == ["web app"]
@@ -235,7 +281,9 @@ def test_quotes_and_word_breaks_of_bash(made: Made) -> None:
     assert said("cli deploy start --unit=pl") == ["plain"]
 
 
-def typed(shell: list[str], environ: dict[str, str], load: str, line: str, until: str) -> str:
+def typed(
+    shell: list[str], environ: dict[str, str], load: str, line: str, until: str
+) -> str:
     """Type into a shell on a terminal: a line, and one after it is done; return what it shows."""
     child, terminal = pty.fork()
     if not child:
@@ -266,7 +314,13 @@ def typed(shell: list[str], environ: dict[str, str], load: str, line: str, until
 
 def shell_environ(made: Made, home: Path) -> dict[str, str]:
     path = f"{made.launcher.parent}:{os.environ['PATH']}"
-    return {"PATH": path, "HOME": str(home), "TERM": "xterm", "LANG": "C.UTF-8", "PS1": "> "}
+    return {
+        "PATH": path,
+        "HOME": str(home),
+        "TERM": "xterm",
+        "LANG": "C.UTF-8",
+        "PS1": "> ",
+    }
 
 
 START = {
@@ -287,7 +341,10 @@ TYPED = {
     "an open quote": ("cli deploy start --unit 'we\t", "'web app'"),
     "an open double quote": ('cli deploy start "prod\t', '"production"'),
     "a word of a path in an open quote": ("cli deploy 'sta\t", "cli deploy 'start'"),
-    "an open quote behind quoted words": ("cli 'deploy' \"start\" 'prod\t", "'production'"),
+    "an open quote behind quoted words": (
+        "cli 'deploy' \"start\" 'prod\t",
+        "'production'",
+    ),
     "a blank in an open quote": ('cli deploy start --unit "web a\t', '"web app"'),
     "a file behind =": ("cli deploy start --from=tabs/o\t", "--from=tabs/only"),
     "a directory behind =": ("cli deploy start --into=ta\t", "--into=tabs"),
@@ -298,19 +355,26 @@ TYPED = {
 # Only in bash does the program itself quote what is inserted.
 IN_BASH = {
     "an open quote behind =": ('cli deploy start --text="10\t', '--text="10 MB"'),
-    "an apostrophe in an open quote": ("cli deploy start --text 'it\t", r"'it'\''s here'"),
+    "an apostrophe in an open quote": (
+        "cli deploy start --text 'it\t",
+        r"'it'\''s here'",
+    ),
     "a dollar in an open quote": (r'cli deploy start --text "\$' + "\t", r'"\$HOME x"'),
 }
 
 
 @pytest.mark.parametrize(("line", "shown"), TYPED.values(), ids=TYPED)
 @pytest.mark.parametrize("shell", START)
-def test_in_a_real_shell(made: Made, tmp_path: Path, shell: str, line: str, shown: str) -> None:
+def test_in_a_real_shell(
+    made: Made, tmp_path: Path, shell: str, line: str, shown: str
+) -> None:
     environ = shell_environ(made, tmp_path)
     (tmp_path / "tabs").mkdir()
     (tmp_path / "tabs/only").touch()
     load = f"cd {tmp_path}\n{LOAD[shell]}"
-    assert shown in typed([shell_path(shell), *START[shell]], environ, load, line, shown)
+    assert shown in typed(
+        [shell_path(shell), *START[shell]], environ, load, line, shown
+    )
 
 
 @pytest.mark.parametrize(("line", "shown"), IN_BASH.values(), ids=IN_BASH)
@@ -351,7 +415,9 @@ def test_where_a_shell_finds_what_packagers_installed(
     path = f"{made.launcher.parent}:{os.environ['PATH']}"
     environ = {"PATH": path, "HOME": str(tmp_path), "TERM": "xterm", "LANG": "C.UTF-8"}
     line, shown = TYPED["a choice"]
-    assert shown in typed([shell_path(shell), *START[shell]], environ, PACKAGED[shell], line, shown)
+    assert shown in typed(
+        [shell_path(shell), *START[shell]], environ, PACKAGED[shell], line, shown
+    )
 
 
 START_UP_FILES = {
@@ -364,7 +430,9 @@ START_UP_FILES = {
 
 
 @pytest.mark.parametrize("shell", START_UP_FILES)
-def test_installed_once_and_taken_away_whole(made: Made, tmp_path: Path, shell: str) -> None:
+def test_installed_once_and_taken_away_whole(
+    made: Made, tmp_path: Path, shell: str
+) -> None:
     file = tmp_path / START_UP_FILES[shell]
     has_file = shell in ("fish", "nushell")  # of its own for each program
     if not has_file:
@@ -415,7 +483,9 @@ def test_a_new_shell_completes(made: Made, tmp_path: Path, shell: str) -> None:
         terminal.wait_for(shown)
 
 
-def test_nushell_asks_the_completer_of_other_programs(made: Made, tmp_path: Path) -> None:
+def test_nushell_asks_the_completer_of_other_programs(
+    made: Made, tmp_path: Path
+) -> None:
     path, environ = shell_path("nu"), shell_environ(made, tmp_path)
     made.run("self", "completion", "nushell", "--install", env=environ)
     config = tmp_path / ".config/nushell/config.nu"
@@ -440,7 +510,8 @@ def test_installed_or_taken_away_but_not_both(made: Made) -> None:
 
 def test_two_programs_side_by_side(install: Callable[..., Made]) -> None:
     stubs = [
-        install(program=name).run("self", "completion", "bash").stdout for name in ("cli", "acme.x")
+        install(program=name).run("self", "completion", "bash").stdout
+        for name in ("cli", "acme.x")
     ]
     assert "complete -F _cli_complete cli\n" in stubs[0]
     assert "complete -F _acme.x_complete acme.x\n" in stubs[1]

@@ -33,10 +33,24 @@ RICH = {
     "sudo": ["linux"],
     "aliases": ["hi", "hey"],
     "effects": "destroy",
-    "examples": [{"command": "hello Ada", "more": [1, {"x": 2}]}, {"command": "hello", "y": 1}],
+    "examples": [
+        {"command": "hello Ada", "more": [1, {"x": 2}]},
+        {"command": "hello", "y": 1},
+    ],
     "args": [
-        {"name": "who", "choices": ["Ada", "Bob"], "required": True, "description": "Whom"},
-        {"name": "--times", "short": "-n", "value": "N", "type": "integer", "default": "2"},
+        {
+            "name": "who",
+            "choices": ["Ada", "Bob"],
+            "required": True,
+            "description": "Whom",
+        },
+        {
+            "name": "--times",
+            "short": "-n",
+            "value": "N",
+            "type": "integer",
+            "default": "2",
+        },
     ],
     "envs": {"TOKEN": "tell-nobody", "NUMBER": 4.0},
     "confirm": "Sure?",
@@ -64,7 +78,10 @@ FILES = {
         "path": ["bin"],
     },
     # a folder whose script `main` gives the entrypoint
-    "commands/demo/named/command.json": {"name": "Named", "description": "By its script"},
+    "commands/demo/named/command.json": {
+        "name": "Named",
+        "description": "By its script",
+    },
     "commands/demo/named/main": "#!/bin/sh\n",
     "plugins/extra/demo/more/command.json": command(envs={"SECRET": "tell-nobody"}),
 }
@@ -83,17 +100,22 @@ def opened(made: Made) -> OpenInstallation:
     return open_installation(find_layout(str(made.launcher), environ), environ)
 
 
-def listed(made: Made, definitions: DefinitionIndex | None = None) -> tuple[object, object]:
+def listed(
+    made: Made, definitions: DefinitionIndex | None = None
+) -> tuple[object, object]:
     """Return what a listing of everything is made of, and what it tells."""
     installation = opened(made)
     lock = read_lock(installation.locks, installation.key)
     assert lock is not None
-    catalog = Catalog(lock, definitions.read_definition) if definitions else Catalog(lock)
+    catalog = (
+        Catalog(lock, definitions.read_definition) if definitions else Catalog(lock)
+    )
     found = contents(catalog, (), deep=True)
     if definitions:
         definitions.save()
     shown = [
-        (one.words, json_text(Listing("", (), "", "", commands=(one,)))) for one in found.commands
+        (one.words, json_text(Listing("", (), "", "", commands=(one,))))
+        for one in found.commands
     ]
     return (shown, found.categories), found.problems
 
@@ -215,12 +237,16 @@ CHANGES = {
     "another file of its size and time": replaced,
     "two directories change places": exchanged,
     "a link to another": linked,
-    "a category moves": lambda file: file.parents[1].rename(file.parents[1].with_name("other")),
+    "a category moves": lambda file: file.parents[1].rename(
+        file.parents[1].with_name("other")
+    ),
     "removed": lambda file: file.unlink(),
     "the whole folder": lambda file: shutil.rmtree(file.parent),
     "made wrong": lambda file: file.write_text("{"),
     "a directory in its place": lambda file: (file.unlink(), file.mkdir()),
-    "one comes beside": lambda file: shutil.copytree(file.parent, file.parent.with_name("new")),
+    "one comes beside": lambda file: shutil.copytree(
+        file.parent, file.parent.with_name("new")
+    ),
     "a category takes its place": lambda file: (
         file.rename(file.with_name("category.json")),
         shutil.copytree(file.parents[1] / "hello", file.parent / "inner"),
@@ -266,25 +292,35 @@ def test_what_others_can_write_is_ignored(made: Made, mode: int) -> None:
     assert index.stat().st_mode & 0o777 == 0o600
     known = f"{made.root}/commands/demo/plain/command.json"
     index.chmod(mode)
-    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), CachedDefinition)
+    assert not isinstance(
+        DefinitionIndex(opened(made)).read_definition(known), CachedDefinition
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_what_somebody_else_owns_does_not_count(made: Made) -> None:
     os.chown(remember(made), 65534, 65534)
     known = f"{made.root}/commands/demo/plain/command.json"
-    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), CachedDefinition)
+    assert not isinstance(
+        DefinitionIndex(opened(made)).read_definition(known), CachedDefinition
+    )
 
 
-def test_another_code_or_system_has_another(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_code_or_system_has_another(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
     known = f"{made.root}/commands/demo/plain/command.json"
     remember(made)
     monkeypatch.setattr(definition_index, "SYSTEM_OS", "plan9")
-    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), CachedDefinition)
+    assert not isinstance(
+        DefinitionIndex(opened(made)).read_definition(known), CachedDefinition
+    )
 
 
 def test_without_a_place_to_write_everything_works(made: Made) -> None:
     (made.home / ".cache").write_text("in the way")
     (made.root / "cli.lock.index").mkdir()
     expected = listed(made)
-    assert listed(made, DefinitionIndex(opened(made), time.time_ns() + LATER)) == expected
+    assert (
+        listed(made, DefinitionIndex(opened(made), time.time_ns() + LATER)) == expected
+    )

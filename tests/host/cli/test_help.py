@@ -18,8 +18,12 @@ _ALONE = ([], ["--safe"], ["--yes"], ["--color", "never"])
 _HELP = (["--help"], ["-h"], ["help"], ["self", "--help"], ["self", "plugin", "-h"])
 
 
-@pytest.mark.parametrize("words", [*_HELP, ["help", "self", "new"], *_ALONE], ids=" ".join)
-def test_help_without_an_installation(install: Install, tmp_path: Path, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [*_HELP, ["help", "self", "new"], *_ALONE], ids=" ".join
+)
+def test_help_without_an_installation(
+    install: Install, tmp_path: Path, words: list[str]
+) -> None:
     made = install()
     nowhere = {"CLI_DIR": str(tmp_path / "nowhere")}
     shown = made.run(*words, env=nowhere)
@@ -32,7 +36,9 @@ def test_help_without_an_installation(install: Install, tmp_path: Path, words: l
 
 
 @pytest.mark.slow
-def test_what_is_no_help_needs_an_installation(install: Install, tmp_path: Path) -> None:
+def test_what_is_no_help_needs_an_installation(
+    install: Install, tmp_path: Path
+) -> None:
     made, nowhere = install(), {"CLI_DIR": str(tmp_path / "nowhere")}
     for words in (["--all"], ["--format", "json"], ["demo"], ["self", "plugin"]):
         assert made.run(*words, env=nowhere).status == 1, words
@@ -121,7 +127,9 @@ def test_a_help_page_has_the_values_that_a_run_would_have(install: Install) -> N
     assert "Environment files:\n  .env\n  more.env\n" in shown.stdout
     run = dict(
         line.split("=", 1)
-        for line in made.run("a", "deploy", env={"MODE": "slow", "GONE": "x"}).stdout.splitlines()
+        for line in made.run(
+            "a", "deploy", env={"MODE": "slow", "GONE": "x"}
+        ).stdout.splitlines()
     )
     assert (run["URL"], run["TIMEOUT"], run["MODE"]) == (
         "https://me:pw@fromfile/eu 1",
@@ -130,7 +138,9 @@ def test_a_help_page_has_the_values_that_a_run_would_have(install: Install) -> N
     )
 
 
-def test_a_help_page_runs_nothing_and_says_what_only_a_run_knows(install: Install) -> None:
+def test_a_help_page_runs_nothing_and_says_what_only_a_run_knows(
+    install: Install,
+) -> None:
     made = install(
         {
             "commands/a/deploy/command.json": DEPLOY,
@@ -169,8 +179,12 @@ def test_the_page_of_a_command_that_python_declares_has_whole_paths(
     file = tmp_path / "team.env"
     file.write_text("REGION=eu\n")
     hooks = DECLARED.replace("FILE", str(file))
-    made = install({"plugins/p/plugin.json": {"hooks": "hooks.py"}, "plugins/p/hooks.py": hooks})
-    assert variables(made.run("help", "team", "say").stdout) == [f"  REGION  eu  ← {file}:1"]
+    made = install(
+        {"plugins/p/plugin.json": {"hooks": "hooks.py"}, "plugins/p/hooks.py": hooks}
+    )
+    assert variables(made.run("help", "team", "say").stdout) == [
+        f"  REGION  eu  ← {file}:1"
+    ]
 
 
 def test_what_cannot_be_read_is_told_beside_the_page(install: Install) -> None:
@@ -184,10 +198,14 @@ def test_what_cannot_be_read_is_told_beside_the_page(install: Install) -> None:
     assert variables(shown.stdout)[0] == "  TOKEN   missing, required"
 
 
-def test_a_page_inside_a_run_leaves_out_what_that_run_was_given(install: Install) -> None:
+def test_a_page_inside_a_run_leaves_out_what_that_run_was_given(
+    install: Install,
+) -> None:
     made = install(
         {
-            "commands/a/b/command.json": command(envs={"MODE": "fast"}, env_files=[".env"]),
+            "commands/a/b/command.json": command(
+                envs={"MODE": "fast"}, env_files=[".env"]
+            ),
             "commands/a/b/main.sh": '#!/bin/sh\nOWN=2 exec "$CLI_DIR/core/cli" help a b\n',
             "commands/a/b/.env": "TIMEOUT=40\nOWN=1\n",
             "config/settings.conf": "TIMEOUT=$(echo 30)\n",

@@ -8,13 +8,18 @@ from testing.installation import command
 @pytest.mark.parametrize(
     ("fields", "notes"),
     [
-        ({"record": True, "timeout": "90s"}, ["Each run is recorded.", "ended after 90s."]),
+        (
+            {"record": True, "timeout": "90s"},
+            ["Each run is recorded.", "ended after 90s."],
+        ),
         ({"record": "output"}, ["with the end of its output.", "ended after 10m."]),
         ({"exclusive": True}, ["Only one run at a time; others fail."]),
         ({"exclusive": "wait"}, ["Only one run at a time; others wait."]),
         ({"exclusive": "db"}, ["of all commands with the lock db."]),
     ],
-    ids=lambda value: " ".join(map(str, value.values())) if isinstance(value, dict) else "",
+    ids=lambda value: (
+        " ".join(map(str, value.values())) if isinstance(value, dict) else ""
+    ),
 )
 def test_the_notes(install, fields, notes):
     made = install(

@@ -27,21 +27,34 @@ def entry(**fields: Any) -> dict[str, Any]:
 def many(install: Install) -> Made:
     """An installation with one of everything that a listing tells apart."""
     files = {
-        "commands/ops/category.json": {"name": "Operations", "description": "Run the servers"},
+        "commands/ops/category.json": {
+            "name": "Operations",
+            "description": "Run the servers",
+        },
         "commands/ops/db/backup/command.json": entry(description="Back it up"),
         "commands/ops/deploy/command.json": entry(description="Ship it", sudo=True),
-        "commands/ops/restart/command.json": entry(description="Again", group="Servers"),
+        "commands/ops/restart/command.json": entry(
+            description="Again", group="Servers"
+        ),
         "commands/ops/apple/command.json": entry(description="Elsewhere", os=["mac"]),
         "commands/ops/secret/command.json": entry(description="Hidden", hidden=True),
-        "commands/ops/ship/command.json": entry(description="日本語の説明", aliases=["boat"]),
-        "plugins/extra/ops/report/command.json": entry(description="Report", sudo=["linux"]),
+        "commands/ops/ship/command.json": entry(
+            description="日本語の説明", aliases=["boat"]
+        ),
+        "plugins/extra/ops/report/command.json": entry(
+            description="Report", sudo=["linux"]
+        ),
         "commands/setup/sh/command.json": entry(description="A shell", sudo=True),
         "commands/setup/nothing-like-it/command.json": entry(description="Not there"),
         "commands/setup/by-path/command.json": entry(installed_when={"path": "$HOME"}),
-        "commands/setup/by-command/command.json": entry(installed_when={"command": "no-such"}),
+        "commands/setup/by-command/command.json": entry(
+            installed_when={"command": "no-such"}
+        ),
     }
     scripts = {
-        name.replace("command.json", "main.sh"): BASH for name in files if "command.json" in name
+        name.replace("command.json", "main.sh"): BASH
+        for name in files
+        if "command.json" in name
     }
     return install({**files, **scripts})
 
@@ -69,11 +82,19 @@ def test_category(many: Made) -> None:
         "  ship     日本語の説明\n\n"
         "Servers:\n  restart  Again\n"
     )
-    for words in (["ops"], ["ops", "--help"], ["ops", "-h"], ["ops", "help"], ["help", "ops"]):
+    for words in (
+        ["ops"],
+        ["ops", "--help"],
+        ["ops", "-h"],
+        ["ops", "help"],
+        ["help", "ops"],
+    ):
         assert many.run(*words).all == (0, expected, ""), words
 
 
-@pytest.mark.parametrize("words", [["--all", "ops"], ["ops", "--all"]], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "words", [["--all", "ops"], ["ops", "--all"]], ids=["before", "after"]
+)
 def test_all_shows_hidden_and_other_systems(many: Made, words: list[str]) -> None:
     shown = many.run(*words).stdout
     assert "  apple    Elsewhere [mac]\n" in shown
@@ -125,8 +146,12 @@ def test_json_of_everything(many: Made) -> None:
     }
     below = json.loads(many.run("self", "list", "ops", "db", "--format", "json").stdout)
     assert [row["path"] for row in below["commands"]] == [["ops", "db", "backup"]]
-    everything = json.loads(many.run("self", "list", "--all", "--format", "json").stdout)
-    other = next(row for row in everything["commands"] if row["path"] == ["ops", "apple"])
+    everything = json.loads(
+        many.run("self", "list", "--all", "--format", "json").stdout
+    )
+    other = next(
+        row for row in everything["commands"] if row["path"] == ["ops", "apple"]
+    )
     assert (other["compatible"], other["os"]) == (False, ["mac"])
 
 
@@ -136,9 +161,16 @@ def test_options_of_listings_before_self(many: Made) -> None:
         before = many.run("--format", "json", *words)
         assert before.all == many.run(*words, "--format", "json").all, words
         json.loads(before.stdout)
-    assert many.run("--all", "self", "list").all == many.run("self", "list", "--all").all
-    assert many.run("--all", "self", "version").all == many.run("self", "version", "--all").all
-    assert many.run("--format=json", "self", "list", "--format=tree").stdout.startswith("cli\n")
+    assert (
+        many.run("--all", "self", "list").all == many.run("self", "list", "--all").all
+    )
+    assert (
+        many.run("--all", "self", "version").all
+        == many.run("self", "version", "--all").all
+    )
+    assert many.run("--format=json", "self", "list", "--format=tree").stdout.startswith(
+        "cli\n"
+    )
 
 
 def test_json_of_a_listing_is_one_level(many: Made) -> None:
@@ -223,10 +255,18 @@ def test_hostile_text_is_shown_escaped(install: Install) -> None:
             "commands/a/category.json": {"name": HOSTILE, "description": HOSTILE},
         }
     )
-    for words in (["a"], [], ["help", "a", "b"], ["self", "list"], ["--format", "tree"]):
+    for words in (
+        ["a"],
+        [],
+        ["help", "a", "b"],
+        ["self", "list"],
+        ["--format", "tree"],
+    ):
         shown = made.run(*words)
         assert shown.status == 0
-        bad = {c for c in shown.stdout + shown.stderr if c in "\x1b\u202e\u2028\x07\x9b"}
+        bad = {
+            c for c in shown.stdout + shown.stderr if c in "\x1b\u202e\u2028\x07\x9b"
+        }
         assert not bad, words
     assert SHOWN in made.run("a", env={"COLUMNS": "300"}).stdout
     as_json = made.run("--format", "json").stdout
@@ -309,8 +349,17 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
                 starts_commands=True,
                 aliases=["rm"],
                 args=[
-                    {"name": "--force", "short": "-f", "description": "whatever it holds"},
-                    {"name": "--keep", "value": "DAYS", "type": "integer", "default": "7"},
+                    {
+                        "name": "--force",
+                        "short": "-f",
+                        "description": "whatever it holds",
+                    },
+                    {
+                        "name": "--keep",
+                        "value": "DAYS",
+                        "type": "integer",
+                        "default": "7",
+                    },
                     {"name": "--to", "value": "HOST", "required": True},
                     {"name": "tables...", "description": "which"},
                 ],
@@ -322,8 +371,12 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
         }
     )
     page = made.run("help", "db", "drop").stdout
-    assert "\nUsage: cli db drop [--force] [--keep DAYS] --to HOST [tables...]\n" in page
-    assert "\nArguments:\n  tables...  which\n\nOptions:\n  -f, --force  whatever" in page
+    assert (
+        "\nUsage: cli db drop [--force] [--keep DAYS] --to HOST [tables...]\n" in page
+    )
+    assert (
+        "\nArguments:\n  tables...  which\n\nOptions:\n  -f, --force  whatever" in page
+    )
     assert "  --keep DAYS  (integer; default: 7)\n  --to HOST    (required)\n" in page
     assert "  Destroys something" in page
     assert "  Asks for confirmation: Delete it for good?\n" in page
@@ -335,7 +388,12 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
     assert (row["aliases"], row["hidden"], row["effects"]) == (["rm"], True, "destroy")
     assert [one["starts_commands"] for one in shown["commands"]] == [True, False]
     assert row["examples"] == [{"command": "drop -f users", "description": None}]
-    assert [one["name"] for one in row["args"]] == ["--force", "--keep", "--to", "tables..."]
+    assert [one["name"] for one in row["args"]] == [
+        "--force",
+        "--keep",
+        "--to",
+        "tables...",
+    ]
     assert row["args"][1] == {
         "name": "--keep",
         "short": None,
@@ -408,7 +466,10 @@ def test_a_bad_definition_is_warned_of_beside_the_good(install: Install) -> None
     assert shown.status == 0
     assert "  good  Description\n" in shown.stdout
     assert "bad" not in shown.stdout
-    assert f"{made.root}/commands/a/bad/command.json:1:15: trailing comma\n" in shown.stderr
+    assert (
+        f"{made.root}/commands/a/bad/command.json:1:15: trailing comma\n"
+        in shown.stderr
+    )
     assert f"{made.root}/commands/a/category.json: expected an object" in shown.stderr
     assert shown.stderr.count("\n") == 2
     assert made.run("a", "good").all == (0, "ran\n", "")
@@ -416,7 +477,9 @@ def test_a_bad_definition_is_warned_of_beside_the_good(install: Install) -> None
     assert (ran.status, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
 
 
-def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install) -> None:
+def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(
+    install: Install,
+) -> None:
     lost = command(entrypiont="main.sh")
     del lost["entrypoint"]
     made = install(
@@ -433,7 +496,8 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install
     lost_line = f'{folder}/lost/command.json: "entrypiont": unknown key; did you mean "entrypoint"?'
     odd_line = f'{folder}/odd/command.json: "env": unknown key; did you mean "envs"?'
     category_line = (
-        f'{folder}/category.json: "descripton": unknown key; did you mean "description"?'
+        f'{folder}/category.json: "descripton": unknown key; did you mean '
+        f'"description"?'
     )
     lost_line, odd_line, category_line = (
         f"cli: warning: {line}\n" for line in (lost_line, odd_line, category_line)
@@ -451,12 +515,24 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install
     ("words", "message"),
     [
         (["opz"], "cli: unknown category opz; did you mean cli ops?\n"),
-        (["ops", "deplyo"], "cli: unknown command deplyo in ops; did you mean cli ops deploy?\n"),
-        (["ops", "db", "x"], "cli: unknown command x in ops db; see: cli ops db --help\n"),
+        (
+            ["ops", "deplyo"],
+            "cli: unknown command deplyo in ops; did you mean cli ops deploy?\n",
+        ),
+        (
+            ["ops", "db", "x"],
+            "cli: unknown command x in ops db; see: cli ops db --help\n",
+        ),
         (["ops", "--x"], "cli: no such option '--x'; see: cli ops --help\n"),
         (["--x"], "cli: no such option '--x'; see: cli --help\n"),
-        (["help", "ops", "nope"], "cli: unknown command nope in ops; see: cli ops --help\n"),
-        (["self", "lits"], "cli: unknown command lits in self; did you mean cli self list"),
+        (
+            ["help", "ops", "nope"],
+            "cli: unknown command nope in ops; see: cli ops --help\n",
+        ),
+        (
+            ["self", "lits"],
+            "cli: unknown command lits in self; did you mean cli self list",
+        ),
         (["add"], "cli: unknown category add; did you mean cli self plugin add?\n"),
         (
             ["sync"],
@@ -470,8 +546,14 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install
             ["--format", "yaml"],
             "cli: unknown format 'yaml'; use text, json, tree or a plugin's format",
         ),
-        (["--all", "ops", "deploy"], "cli: --all and --format are for listings, not for commands"),
-        (["--format=", "ops"], "cli: --format: expected text, json, tree; found nothing; see: cli"),
+        (
+            ["--all", "ops", "deploy"],
+            "cli: --all and --format are for listings, not for commands",
+        ),
+        (
+            ["--format=", "ops"],
+            "cli: --format: expected text, json, tree; found nothing; see: cli",
+        ),
         (["help", "--safe"], "cli: no such option '--safe'; see: cli --help\n"),
         (["\x1b[31m"], "cli: unknown category \\x1b[31m; see: cli --help\n"),
         (["../x"], "cli: unknown category ../x; see: cli --help\n"),
@@ -490,14 +572,20 @@ def test_usage_errors(many: Made, words: list[str], message: str) -> None:
 def test_a_category_with_an_entrypoint(install: Install) -> None:
     made = install(
         {
-            "commands/a/category.json": {"name": "A", "description": "B", "entrypoint": "main.sh"},
+            "commands/a/category.json": {
+                "name": "A",
+                "description": "B",
+                "entrypoint": "main.sh",
+            },
             "commands/a/main.sh": '#!/bin/bash\necho "$COMMAND_NAME|$COMMAND_CATEGORY|$*"\n',
             "commands/a/b/command.json": command(),
             "commands/a/b/main.sh": BASH,
         }
     )
     assert made.run("a", "-x", "1").all == (0, "a||-x 1\n", "")
-    assert made.run("a").stdout.startswith("A\nB\n\nUsage: cli a [--option …] | cli a <command>")
+    assert made.run("a").stdout.startswith(
+        "A\nB\n\nUsage: cli a [--option …] | cli a <command>"
+    )
     assert made.run("a", "b").stdout == "ran\n"
     assert made.run("a", "--help").stdout == made.run("a").stdout
 
@@ -529,7 +617,10 @@ def test_a_row_says_what_the_page_of_its_category_says(install: Install) -> None
 def test_an_ascii_stdout(many: Made) -> None:
     for env in ({"LC_ALL": "C"}, {"LANG": "POSIX"}):
         assert "Usage: cli ops <command> [args...]\n" in many.run("ops", env=env).stdout
-    assert "Usage: cli ops <command> [args…]\n" in many.run("ops", env={"LANG": "C.UTF-8"}).stdout
+    assert (
+        "Usage: cli ops <command> [args…]\n"
+        in many.run("ops", env={"LANG": "C.UTF-8"}).stdout
+    )
     latin = {**os.environ, "CLI_DIR": str(many.root), "PYTHONIOENCODING": "latin-1"}
     shown = subprocess.check_output([sys.executable, "-m", "host", "ops"], env=latin)
     assert b"Usage: cli ops <command> [args...]\n" in shown
@@ -539,7 +630,9 @@ def test_self_is_listed_if_it_is_named(install: Install) -> None:
     made = install()
     assert "\nself plugin  Add, list" in made.run("self", "list", "self").stdout
     assert "├── doctor  Check" in made.run("self", "--format", "tree").stdout
-    plugin = json.loads(made.run("self", "list", "self", "plugin", "--format", "json").stdout)
+    plugin = json.loads(
+        made.run("self", "list", "self", "plugin", "--format", "json").stdout
+    )
     assert ["self", "plugin", "add"] in [one["path"] for one in plugin["commands"]]
     for words in (["self", "list"], ["--format", "tree"]):
         assert "doctor" not in made.run(*words).stdout

@@ -19,14 +19,21 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 @pytest.fixture
 def team(install: Install) -> Made:
     files: dict[str, Any] = {
-        "commands/ops/category.json": {"name": "Operations", "description": "Run the servers"},
+        "commands/ops/category.json": {
+            "name": "Operations",
+            "description": "Run the servers",
+        },
         "commands/ops/deploy/command.json": command(description="Ship it", sudo=True),
-        "commands/ops/restart/command.json": command(description="Again", group="Servers"),
+        "commands/ops/restart/command.json": command(
+            description="Again", group="Servers"
+        ),
         "commands/ops/db/backup/command.json": command(description="a copy " * 30),
         "commands/ops/huge/command.json": command(description="x y " * 250_000),
     }
     scripts = {
-        name.replace("command.json", "main.sh"): BASH for name in files if "command.json" in name
+        name.replace("command.json", "main.sh"): BASH
+        for name in files
+        if "command.json" in name
     }
     gone = {"commands/ops/gone/command.json": command(description="Left")}
     return install({**files, **scripts, **gone})
@@ -61,7 +68,10 @@ def test_when_there_are_colours(team: Made, name: str) -> None:
             assert (shown.status, "\x1b" in shown.stdout) == (0, expected), words
     if "--all" not in options:
         failed = team.run(*options, "opz", env=env)
-        assert (failed.status, "\x1b[1;31merror:\x1b[0m" in failed.stderr) == (2, expected)
+        assert (failed.status, "\x1b[1;31merror:\x1b[0m" in failed.stderr) == (
+            2,
+            expected,
+        )
 
 
 def test_each_kind_of_text_has_its_own_colour(team: Made) -> None:
@@ -69,7 +79,9 @@ def test_each_kind_of_text_has_its_own_colour(team: Made) -> None:
     shown = team.run("--color", "always", "ops")
     text = shown.stdout + shown.stderr + team.run("--color", "always", "opz").stderr
     kinds = ("Commands:", "deploy", "[sudo]", "error:", "warning:", "did you mean:")
-    colours = [re.findall(rf"(\x1b\[[0-9;]+m){re.escape(kind)}", text) for kind in kinds]
+    colours = [
+        re.findall(rf"(\x1b\[[0-9;]+m){re.escape(kind)}", text) for kind in kinds
+    ]
     assert len({colour[0] for colour in colours}) == len(kinds)
 
 
@@ -78,7 +90,12 @@ def test_color_stands_before_any_command_or_behind_a_category(team: Made) -> Non
     assert team.run("--color", "never", "ops", "deploy").all == (0, "ran\n", "")
     assert team.run("--color=always", "--yes", "ops", "deploy").stdout == "ran\n"
     assert "\x1b" in team.run("ops", "--color", "always").stdout
-    for words in (["self", "list"], ["help", "ops"], ["help", "ops", "deploy"], ["self", "env"]):
+    for words in (
+        ["self", "list"],
+        ["help", "ops"],
+        ["help", "ops", "deploy"],
+        ["self", "env"],
+    ):
         for colour in (["--color", "always"], ["--color=always"]):
             shown = team.run(*colour, *words)
             assert "\x1b" in shown.stdout + shown.stderr, (words, shown)
@@ -90,7 +107,9 @@ def test_color_stands_before_any_command_or_behind_a_category(team: Made) -> Non
     [(["--color"], "nothing"), (["--color", "red"], "red"), (["--color="], "nothing")],
 )
 def test_a_wrong_color_is_told(team: Made, words: list[str], found: str) -> None:
-    said = f"cli: --color: expected auto, always, never; found {found}; see: cli --help\n"
+    said = (
+        f"cli: --color: expected auto, always, never; found {found}; see: cli --help\n"
+    )
     assert team.run(*words).all == (2, "", said)
 
 
@@ -113,7 +132,9 @@ def test_an_error_on_a_terminal_has_its_remedy_on_a_line_of_its_own(
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-@pytest.mark.parametrize("words", [["ops"], ["self", "list"], ["--format", "tree"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["ops"], ["self", "list"], ["--format", "tree"]], ids=" ".join
+)
 def test_lines_fit_a_terminal_and_are_whole_without_one(
     team: Made, words: list[str], columns: int
 ) -> None:
@@ -133,7 +154,9 @@ def test_self_list_has_a_section_for_each_category_with_its_groups(team: Made) -
     head, _, rest = shown.partition("\nops  Run the servers\n")
     assert head.endswith("Usage: cli <category> <command> [args…]\n")
     assert "  ops deploy     Ship it [sudo]\n" in rest
-    assert "  Servers:\n  ops restart    Again\n\nops db\n  ops db backup  a copy " in rest
+    assert (
+        "  Servers:\n  ops restart    Again\n\nops db\n  ops db backup  a copy " in rest
+    )
 
 
 def test_a_command_without_its_file_is_marked(team: Made) -> None:
@@ -153,7 +176,9 @@ def test_a_command_whose_file_a_run_would_refuse_is_marked(install: Install) -> 
             ("own", "c.sh"),
         )
     }
-    made = install(files | {"commands/demo/a.sh": "", "commands/demo/own/sub/c.sh": ":"})
+    made = install(
+        files | {"commands/demo/a.sh": "", "commands/demo/own/sub/c.sh": ":"}
+    )
     demo = made.root / "commands/demo"
     (demo / "link/b.sh").symlink_to("/bin/sh")
     (demo / "own/c.sh").symlink_to("sub/c.sh")
@@ -169,7 +194,9 @@ def test_a_command_whose_file_a_run_would_refuse_is_marked(install: Install) -> 
 
 
 def test_wrapped_rows_of_a_tree_keep_their_branches(team: Made) -> None:
-    shown = ESCAPES.sub("", on_terminal(team, "--format", "tree", "ops")[1]).splitlines()
+    shown = ESCAPES.sub(
+        "", on_terminal(team, "--format", "tree", "ops")[1]
+    ).splitlines()
     at = next(index for index, line in enumerate(shown) if "backup" in line)
     assert shown[at].startswith("│   └── backup  a copy a copy")
     assert shown[at + 1].startswith("│               copy a copy")

@@ -24,25 +24,38 @@ def test_listings_warn_once_and_an_unknown_word_names_the_plugin(install):
     done = made.run("px", "go")
     assert done.status == 2
     text = "its files are missing"
-    assert "unknown category px; the plugin px has it: its files are missing" in done.stderr
+    assert (
+        "unknown category px; the plugin px has it: its files are missing"
+        in done.stderr
+    )
     other = made.run("py").stderr  # it is known that the plugin had no `py`
     assert "cli: unknown category py; see: cli --help\n" in other
     listed = made.run()
     assert (listed.status, listed.stderr.count(text)) == (0, 1)
     assert made.run("demo", "hello").all == (0, "hello\n", "")
-    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
+    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)[
+        "plugins"
+    ]
     assert (row["name"], row["state"]) == ("px", "missing")
     assert made.run("self", "plugin", "remove", "px", "--yes").status == 0
     assert text not in made.run().stderr
 
 
 def test_a_registry_without_recorded_words_names_each_missing_plugin(install):
-    entry = {"name": "old", "kind": "git", "source": "https://h.example/old", "commit": "a" * 40}
+    entry = {
+        "name": "old",
+        "kind": "git",
+        "source": "https://h.example/old",
+        "commit": "a" * 40,
+    }
     registry = {"version": "1.0.0", "plugins": [{**entry, "words": ["../x"]}]}
     made = install({"plugins/registry.json": registry})
     done = made.run("px", "go")
     assert done.status == 2
-    assert "unknown category px; the plugin old may have it: its files are missing" in done.stderr
+    assert (
+        "unknown category px; the plugin old may have it: its files are missing"
+        in done.stderr
+    )
 
 
 @pytest.mark.slow
@@ -63,7 +76,10 @@ def discover_commands():
     assert "ship it" in made.run("self", "list").stdout
     (made.root / "plugins/shop/hooks.py").write_text("raise ValueError('no')\n")
     done = made.run("ship", "it")
-    assert (done.status, "unknown category ship; the plugin shop has it: " in done.stderr) == (
+    assert (
+        done.status,
+        "unknown category ship; the plugin shop has it: " in done.stderr,
+    ) == (
         2,
         True,
     )

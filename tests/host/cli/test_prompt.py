@@ -18,7 +18,12 @@ from testing.installation import command
 
 SHOWS = '#!/bin/sh\nenv | grep ^ARG_ | sort\nprintf "<%s>" "$@"\necho\n'
 ARGS = [
-    {"name": "stage", "required": True, "choices": ["dev", "prod"], "description": "where to"},
+    {
+        "name": "stage",
+        "required": True,
+        "choices": ["dev", "prod"],
+        "description": "where to",
+    },
     {"name": "--count", "value": "N", "type": "integer", "required": True},
     {"name": "--force"},
 ]
@@ -44,12 +49,19 @@ def made(shared_install):
                 args=[{"name": "pin", "required": True, "secret": True}, ARGS_X]
             ),
             "commands/a/word/main.sh": SHOWS,
-            "commands/a/many/command.json": command(args=[{"name": "f...", "required": True}]),
+            "commands/a/many/command.json": command(
+                args=[{"name": "f...", "required": True}]
+            ),
             "commands/a/many/main.sh": SHOWS,
-            "commands/a/file/command.json": command(args=[{"name": "f", "required": True}]),
+            "commands/a/file/command.json": command(
+                args=[{"name": "f", "required": True}]
+            ),
             "commands/a/file/main.sh": SHOWS,
             "commands/a/two/command.json": command(
-                args=[{"name": n, "required": True, "env": n.upper()} for n in ("one", "two")]
+                args=[
+                    {"name": n, "required": True, "env": n.upper()}
+                    for n in ("one", "two")
+                ]
             ),
             "commands/a/two/main.sh": SHOWS,
             "commands/a/rest/command.json": command(
@@ -71,7 +83,12 @@ def made(shared_install):
 def talk(made, words, *answers, **env):
     """Run words on a terminal; each answer is typed once its prompt is there."""
     primary, secondary = pty.openpty()
-    environ = {"PATH": os.environ["PATH"], "HOME": str(made.home), "TERM": "dumb", **env}
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(made.home),
+        "TERM": "dumb",
+        **env,
+    }
     process = subprocess.Popen(
         [made.launcher, *words], stdin=secondary, stdout=secondary, stderr=secondary, env=environ,
         cwd=made.home, start_new_session=True,
@@ -142,7 +159,9 @@ def test_an_answer_of_any_form_needs_no_separator(made):
 
 
 def test_a_secret_word_is_not_appended_and_hides_no_other(made):
-    status, shown = talk(made, ["a", "word"], ("pin: ", "hunter2\n"), ("x: ", "shown\n"))
+    status, shown = talk(
+        made, ["a", "word"], ("pin: ", "hunter2\n"), ("x: ", "shown\n")
+    )
     assert status == 0
     assert shown.endswith("cli a word shown\nARG_PIN=hunter2\nARG_X=shown\n<shown>\n")
 
@@ -154,7 +173,9 @@ def test_what_is_no_chain_of_runs_changes_nothing(made):
 
 
 def test_a_program_offers_the_choices_and_tab_completes(made):
-    status, shown = talk(made, ["a", "host"], ("host: ", "w\t"), ("eb", "2\n"), TERM="xterm")
+    status, shown = talk(
+        made, ["a", "host"], ("host: ", "w\t"), ("eb", "2\n"), TERM="xterm"
+    )
     assert status == 0
     assert "  web1  web2\n" in shown
     assert shown.endswith("cli a host web2\nARG_HOST=web2\n<web2>\n")
@@ -226,7 +247,10 @@ def test_what_is_wrong_is_not_asked_for(made):
 
 def test_no_input_forbids_the_question_of_confirm(made):
     status, shown = talk(made, ["--no-input", "a", "asks"])
-    assert (status, "--no-input, CLI_NO_INPUT or CI forbids the question" in shown) == (1, True)
+    assert (status, "--no-input, CLI_NO_INPUT or CI forbids the question" in shown) == (
+        1,
+        True,
+    )
     assert talk(made, ["--no-input", "--yes", "a", "asks"])[0] == 0
 
 
@@ -236,12 +260,26 @@ def test_words_without_their_secrets():
         {"name": "key", "secret": True},
         {"name": "x"},
     ]
-    arguments = read_declarations(Fields("F", {"args": entries}).objects("args"), "/folder")
+    arguments = read_declarations(
+        Fields("F", {"args": entries}).objects("args"), "/folder"
+    )
     words = ["--pin=one", "two", "x", "-p", "three", "-pfour", "--wrong"]
-    masked = ["--pin=********", "********", "x", "-p", "********", "-p********", "--wrong"]
+    masked = [
+        "--pin=********",
+        "********",
+        "x",
+        "-p",
+        "********",
+        "-p********",
+        "--wrong",
+    ]
     assert masked_words(arguments, words) == masked
     assert masked_words(arguments, []) == []
-    assert masked_words(arguments, ["--pin=--", "--", "x"]) == ["--pin=********", "--", "********"]
+    assert masked_words(arguments, ["--pin=--", "--", "x"]) == [
+        "--pin=********",
+        "--",
+        "********",
+    ]
 
 
 def test_a_separator_is_found_even_if_a_secret_looks_like_one(made):

@@ -24,11 +24,15 @@ def tree(install: Install) -> Made:
             aliases=["dump"],
             args=[{"name": "--target", "value": "DIR", "description": "where it goes"}],
         ),
-        "commands/ops/db/hello/command.json": command(description="Say it to the database"),
+        "commands/ops/db/hello/command.json": command(
+            description="Say it to the database"
+        ),
         "commands/empty/list/notes.txt": "no command",
     }
     scripts = {
-        name.replace("command.json", "main.sh"): BASH for name in files if "command.json" in name
+        name.replace("command.json", "main.sh"): BASH
+        for name in files
+        if "command.json" in name
     }
     return install({**files, **scripts})
 
@@ -73,7 +77,9 @@ def test_a_command_with_others_below_it_is_suggested_once(install: Install) -> N
 
 
 def test_hidden_commands_and_plain_folders_are_not_suggested(tree: Made) -> None:
-    assert tree.run("secret").stderr == "cli: unknown category secret; see: cli --help\n"
+    assert (
+        tree.run("secret").stderr == "cli: unknown category secret; see: cli --help\n"
+    )
     assert "empty" not in tree.run("list").stderr
 
 
@@ -83,7 +89,9 @@ def test_only_the_named_folder_is_explained(tree: Made, word: str) -> None:
         (tree.root / "commands" / "demo" / name).mkdir()
     (tree.root / "commands" / "demo" / "up").symlink_to("..")
     lines = tree.run("demo", word).stderr.splitlines()
-    assert lines[0].startswith(f"cli: warning: {tree.root}/commands/demo/{word}: left out; ")
+    assert lines[0].startswith(
+        f"cli: warning: {tree.root}/commands/demo/{word}: left out; "
+    )
     assert lines[1].startswith(f"cli: unknown command {word} in demo; ")
     assert len(lines) == 2
     assert tree.run("demo", "hallo").stderr.count("\n") == 1
@@ -104,10 +112,23 @@ def test_search(tree: Made) -> None:
     assert (found.status, found.stderr) == (0, "")
     assert "\nops db\n  Safety:\n  ops db backup  Keep a copy\n" in found.stdout
     assert "hello" not in found.stdout
-    for text in (["backup"], ["where it goes"], ["safety"], ["dump"], ["--target"], ["db", "keep"]):
-        shown = json.loads(tree.run("self", "search", "--format", "json", "--", *text).stdout)
-        assert [one["path"] for one in shown["commands"]] == [["ops", "db", "backup"]], text
-    assert tree.run("self", "search", "every command").status == 1  # as `self list`: not `self`
+    for text in (
+        ["backup"],
+        ["where it goes"],
+        ["safety"],
+        ["dump"],
+        ["--target"],
+        ["db", "keep"],
+    ):
+        shown = json.loads(
+            tree.run("self", "search", "--format", "json", "--", *text).stdout
+        )
+        assert [one["path"] for one in shown["commands"]] == [
+            ["ops", "db", "backup"]
+        ], text
+    assert (
+        tree.run("self", "search", "every command").status == 1
+    )  # as `self list`: not `self`
     assert tree.run("self", "search", "demo", "secret").status == 1
     assert "demo secret" in tree.run("self", "search", "secret", "--all").stdout
     assert tree.run("self", "search", "no-such", "text").all == (
@@ -121,7 +142,10 @@ def test_a_script_beside_the_categories_is_a_command(install: Install) -> None:
         made.run("helo").stderr
         == "cli: unknown command helo; did you mean cli hello or cli help?\n"
     )
-    assert made.run("demp").stderr == "cli: unknown category demp; did you mean cli demo?\n"
+    assert (
+        made.run("demp").stderr
+        == "cli: unknown category demp; did you mean cli demo?\n"
+    )
 
 
 def test_help_of_help_is_the_listing(tree: Made) -> None:

@@ -16,7 +16,9 @@ Install = Callable[..., Made]
 OWN = f"cli-host {importlib_metadata.version('cli-host')}\n"
 
 
-@pytest.mark.parametrize("words", [["--version"], ["-V"], ["self", "version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["--version"], ["-V"], ["self", "version"]], ids=" ".join
+)
 def test_the_version_with_and_without_an_installation(
     install: Install, tmp_path: Path, words: list[str]
 ) -> None:
@@ -42,7 +44,9 @@ def test_the_version_with_and_without_an_installation(
     ],
     ids=str,
 )
-def test_an_option_where_it_does_not_belong(install: Install, words: list[str], said: str) -> None:
+def test_an_option_where_it_does_not_belong(
+    install: Install, words: list[str], said: str
+) -> None:
     made = install({"commands/ops/hi/command.json": command()})
     assert made.run(*words).all == (2, "", f"cli: {said}\n")
 
@@ -59,6 +63,8 @@ def test_the_version_as_json(install: Install, tmp_path: Path) -> None:
         "installation": str(made.root),
     }
     nowhere = {"CLI_DIR": str(tmp_path / "nowhere")}
-    shown = json.loads(made.run("self", "version", "--format", "json", env=nowhere).stdout)
+    shown = json.loads(
+        made.run("self", "version", "--format", "json", env=nowhere).stdout
+    )
     assert (shown["name"], shown["installation"]) == (None, None)
     assert shown["host"] == OWN.split()[1]

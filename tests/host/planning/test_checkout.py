@@ -16,9 +16,14 @@ def test_a_renamed_function_of_a_self_command_is_found(
     install: Callable[..., Made], tmp_path: Path
 ) -> None:
     source = tmp_path / "src"
-    shutil.copytree(PROJECT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        PROJECT / "src", source, ignore=shutil.ignore_patterns("__pycache__")
+    )
     made = install({"commands/a/x": "#!/bin/sh\n"})
-    path = [str(source), *(entry for entry in sys.path if entry.endswith("/site-packages"))]
+    path = [
+        str(source),
+        *(entry for entry in sys.path if entry.endswith("/site-packages")),
+    ]
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(made.home),

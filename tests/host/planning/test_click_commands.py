@@ -140,12 +140,16 @@ def test_click_parses_and_runs(made: Made) -> None:
     assert made.run("cloud").all == (0, "group 0\n", "")
     assert made.run("cloud", "-vv").all == (0, "group 2\n", "")
     assert made.run("cloud", "deep", "er", "4").all == (0, "5\n", "")
-    done = made.run("cloud", "create", *LINE, "--no-cache", "--tag", "a", "--label", "b")
+    done = made.run(
+        "cloud", "create", *LINE, "--no-cache", "--tag", "a", "--label", "b"
+    )
     first, variables, values = done.stdout.splitlines()
     assert (first, variables) == ("cloud create north", "[]")
     assert "('cache', 'False')" in values
     assert "('tags', \"('a', 'b')\")" in values
-    assert made.run("cloud", "--verbose", "deep", "er", "4").stdout == "5\n"  # through the group
+    assert (
+        made.run("cloud", "--verbose", "deep", "er", "4").stdout == "5\n"
+    )  # through the group
 
 
 def test_errors_and_help_are_clicks_own(made: Made) -> None:
@@ -200,16 +204,28 @@ def test_json(made: Made) -> None:
     )
     arguments = {one["name"]: one for one in create["args"]}
     assert arguments["machine"]["required"] is True
-    assert (arguments["files..."]["type"], arguments["files..."]["repeats"]) == ("file", True)
+    assert (arguments["files..."]["type"], arguments["files..."]["repeats"]) == (
+        "file",
+        True,
+    )
     assert arguments["--region"]["choices"] == ["north", "south"]
-    assert (arguments["--size"]["type"], arguments["--size"]["required"]) == ("integer", True)
+    assert (arguments["--size"]["type"], arguments["--size"]["required"]) == (
+        "integer",
+        True,
+    )
     assert arguments["--ratio"]["type"] == "number"
     assert arguments["--target"]["type"] == "directory"
-    assert (arguments["--token"]["hidden"], arguments["--token"]["secret"]) == (True, True)
+    assert (arguments["--token"]["hidden"], arguments["--token"]["secret"]) == (
+        True,
+        True,
+    )
     assert arguments["--now"]["default"] is None
     assert arguments["--tag"]["env"] == "CLOUD_TAGS"
     # One name of a required option is enough, and its placeholder has a word for each value.
-    assert [arguments[name]["required"] for name in ("--place", "--site")] == [True, False]
+    assert [arguments[name]["required"] for name in ("--place", "--site")] == [
+        True,
+        False,
+    ]
     assert arguments["--place"]["value"] == "ON-MAP-X ON-MAP-X"
     assert commands["cloud deep"]["hidden"] is True
     assert commands["plain"]["args"] == []
@@ -219,13 +235,18 @@ def test_json(made: Made) -> None:
 def test_tab(made: Made) -> None:
     assert completed(made, "cloud", "") == ["create", "each"]
     options = completed(made, "cloud", "create", "--")
-    assert {"--region", "--tag", "--cache", "--no-cache", "--size", "--quiet"} <= set(options)
+    assert {"--region", "--tag", "--cache", "--no-cache", "--size", "--quiet"} <= set(
+        options
+    )
     assert "--token" not in options
     assert completed(made, "cloud", "create", "--region", "") == ["north", "south"]
     assert completed(made, "cloud", "create", "--region=so") == ["--region=south"]
     assert completed(made, "cloud", "deep", "") == ["er"]
     assert not (made.home / "completed").exists()  # for one parameter only
-    assert completed(made, "cloud", "create", "-r", "south", "") == ["south-web", "south-db"]
+    assert completed(made, "cloud", "create", "-r", "south", "") == [
+        "south-web",
+        "south-db",
+    ]
     assert completed(made, "cloud", "create", "north-w") == ["north-web"]
     assert (made.home / "completed").read_text() == "machine\n" * 2
     # A command that runs others: the first word ends its options, and `Program.current` works.
@@ -233,7 +254,9 @@ def test_tab(made: Made) -> None:
     assert completed(made, "cloud", "each", "--on", "x", "clo") == ["cloud"]
     assert completed(made, "cloud", "each", "c") == ["cli", "cloud"]
     assert completed(made, "cloud", "each", "cloud", "create", "--cac") == ["--cache"]
-    directories = made.run("--complete", "zsh", "cloud", "create", "--target", "").stdout
+    directories = made.run(
+        "--complete", "zsh", "cloud", "create", "--target", ""
+    ).stdout
     assert directories == "directories\n"
 
 
@@ -243,7 +266,12 @@ def test_search(made: Made) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("other",), ("self", "list"), ("--complete", "zsh", "ot"), ("help", "cloud", "create")],
+    [
+        ("other",),
+        ("self", "list"),
+        ("--complete", "zsh", "ot"),
+        ("help", "cloud", "create"),
+    ],
     ids=["a run", "a listing", "Tab", "help"],
 )
 def test_nothing_imports_the_plugin(made: Made, words: tuple[str, ...]) -> None:

@@ -53,7 +53,9 @@ class Scanner:
 def places(tmp_path: Path) -> OpenInstallation:
     made: Made = builder(tmp_path)({"commands/a/b/command.json": command()})
     root = str(made.root)
-    return open_installation(Layout("cli", root, f"{root}/core/cli.json"), {"HOME": str(made.home)})
+    return open_installation(
+        Layout("cli", root, f"{root}/core/cli.json"), {"HOME": str(made.home)}
+    )
 
 
 def test_plugins_that_a_plugin_of_ours_finds(
@@ -101,15 +103,21 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     (folder / "plugin.json").write_text('{"hooks": "hooks.py"}')
     (folder / "hooks.py").write_text("")
     everything = discovery.query_plugins(places, "all")
-    left = [one for one in discovery.entry_points() if one.name != "builtin.plugins_folder"]
+    left = [
+        one for one in discovery.entry_points() if one.name != "builtin.plugins_folder"
+    ]
     monkeypatch.setattr(discovery, "entry_points", lambda: left)
     without = discovery.query_plugins(places, "all")
     assert [tree.plugin for tree in everything.trees] == ["", "dropped"]
     assert [tree.plugin for tree in without.trees] == [""]
     gone = everything.plugins.keys() - without.plugins.keys()
     assert gone == {"builtin.plugins_folder", "dropped"}
-    assert [one.words for one in without.commands] == [one.words for one in everything.commands]
-    assert [one.name for one in without.sources] == [one.name for one in everything.sources]
+    assert [one.words for one in without.commands] == [
+        one.words for one in everything.commands
+    ]
+    assert [one.name for one in without.sources] == [
+        one.name for one in everything.sources
+    ]
 
 
 def test_rights_hang_on_the_distribution(

@@ -25,7 +25,9 @@ def test_metadata_that_is_no_file_stops_nobody(make, tmp_path: Path) -> None:
         info = tmp_path / f"{name}-1.0.dist-info"
         info.mkdir()
         if odd != "METADATA":
-            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+            (info / "METADATA").write_text(
+                f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+            )
         if odd != "entry_points.txt":
             (info / "entry_points.txt").write_text(f"[cli_host]\n{name} = {name}\n")
         if odd:

@@ -88,17 +88,27 @@ ODD = {
 
 
 def _asked(
-    tmp_path: Path, files: dict[str, str], limits: Mapping[str, float] = MappingProxyType({})
+    tmp_path: Path,
+    files: dict[str, str],
+    limits: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, PluginAnswer]:
     """Return the answers of plugins; `limits` has the time limits of those that use theirs up."""
     made: Made = builder(tmp_path)()
     for name, text in files.items():
-        made.write({f"plugins/{name}/plugin.json": {"hooks": "h.py"}, f"plugins/{name}/h.py": text})
+        made.write(
+            {
+                f"plugins/{name}/plugin.json": {"hooks": "h.py"},
+                f"plugins/{name}/h.py": text,
+            }
+        )
     plugins_dir = str(made.root / "plugins")
-    plugins = [Plugin(name, name, file=f"{plugins_dir}/{name}/h.py") for name in sorted(files)]
+    plugins = [
+        Plugin(name, name, file=f"{plugins_dir}/{name}/h.py") for name in sorted(files)
+    ]
     installation = Installation("cli", str(made.root), "", plugins_dir, "")
     return {
-        plugin.name: query(plugin, installation, limits.get(plugin.name, 60)) for plugin in plugins
+        plugin.name: query(plugin, installation, limits.get(plugin.name, 60))
+        for plugin in plugins
     }
 
 
@@ -156,22 +166,35 @@ GARBAGE = {
 @pytest.mark.slow
 def test_what_is_no_record_costs_its_plugin_only(tmp_path: Path) -> None:
     made = builder(tmp_path)()
-    made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
+    made.write(
+        {"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"}
+    )
     reasons = {}
     for number, (hook, returned, reason) in enumerate(GARBAGE.values()):
         name = f"odd{number}"
         reasons[name] = reason
-        text = f"from host import *\nfrom host import hookimpl\n@hookimpl\ndef {hook}(): "
+        text = (
+            f"from host import *\nfrom host import hookimpl\n@hookimpl\ndef {hook}(): "
+        )
         text += f"return {returned if returned == '12' else f'[{returned}]'}\n"
-        made.write({f"plugins/{name}/plugin.json": {"hooks": "h.py"}, f"plugins/{name}/h.py": text})
+        made.write(
+            {
+                f"plugins/{name}/plugin.json": {"hooks": "h.py"},
+                f"plugins/{name}/h.py": text,
+            }
+        )
     for _ in range(2):  # with and without a lock
         assert made.run("a", "b").stdout == "ran\n"
         listing = made.run("a")
         assert (listing.status, listing.stderr.count("\n")) == (0, len(reasons))
-    rows = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
+    rows = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)[
+        "plugins"
+    ]
     found = {row["name"]: (row["state"], row["reason"]) for row in rows}
     assert {state for state, _ in found.values()} == {"broken"}
-    assert [name for name, reason in reasons.items() if reason not in found[name][1]] == [], found
+    assert [
+        name for name, reason in reasons.items() if reason not in found[name][1]
+    ] == [], found
 
 
 @pytest.mark.parametrize(
@@ -184,7 +207,9 @@ def test_what_is_no_record_costs_its_plugin_only(tmp_path: Path) -> None:
 )
 def test_an_answer_that_is_none(tmp_path: Path, text: str) -> None:
     made = builder(tmp_path)()
-    made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
+    made.write(
+        {"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"}
+    )
     made.write({"plugins/odd/plugin.json": {"hooks": "h.py"}, "plugins/odd/h.py": text})
     ran = made.run("a", "b")
     assert (ran.status, ran.stdout) == (0, "ran\n")
@@ -214,7 +239,9 @@ MISBEHAVING = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("hook", "body"), MISBEHAVING)
-def test_a_listing_hook_that_misbehaves_is_left_out(tmp_path: Path, hook: str, body: str) -> None:
+def test_a_listing_hook_that_misbehaves_is_left_out(
+    tmp_path: Path, hook: str, body: str
+) -> None:
     made = builder(tmp_path)()
     made.write({"commands/setup/t/command.json": command(installed_when={"path": "/"})})
     words = ["setup", *(["--format", "odd"] if hook.startswith("render") else [])]
@@ -225,13 +252,17 @@ def test_a_listing_hook_that_misbehaves_is_left_out(tmp_path: Path, hook: str, b
     first = made.run(*words)
     assert (first.status, first.stdout) == (plain.status, plain.stdout)
     warnings = [
-        line for line in first.stderr.splitlines() if "warning: plugin odd is broken" in line
+        line
+        for line in first.stderr.splitlines()
+        if "warning: plugin odd is broken" in line
     ]
     assert len(warnings) == 1
     second = made.run(*words)  # noted: it is not asked, and nobody waits, again
     assert (second.status, second.stdout) == (plain.status, plain.stdout)
     assert second.stderr.splitlines() == [*warnings, *plain.stderr.splitlines()]
-    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
+    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)[
+        "plugins"
+    ]
     assert row["state"] == "broken"
     good = "from host import hookimpl\n@hookimpl\ndef is_installed(command): return False\n"
     made.write({"plugins/odd/h.py": good})
@@ -245,7 +276,9 @@ def test_the_formats_of_the_program_are_nobody_elses(tmp_path: Path, name: str) 
     made.write({"commands/a/b/command.json": command()})
     plain = made.run("--format", name)
     text = "from host import hookimpl\n@hookimpl\ndef render_listing(listing): return 'mine\\n'\n"
-    made.write({"plugins/greedy/plugin.json": {"hooks": "h.py"}, "plugins/greedy/h.py": text})
+    made.write(
+        {"plugins/greedy/plugin.json": {"hooks": "h.py"}, "plugins/greedy/h.py": text}
+    )
     assert made.run("--format", name).all == plain.all
     assert made.run("--format", "other").all == (0, "mine\n", "")
 
@@ -320,7 +353,9 @@ def discover_commands():
     return [Watch("/etc")]
 """
     made = builder(tmp_path)()
-    made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
+    made.write(
+        {"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"}
+    )
     made.write({"plugins/odd/plugin.json": {"hooks": "h.py"}, "plugins/odd/h.py": text})
     ran = made.run("a", "b")
     assert (ran.status, ran.stdout, "broken" in ran.stderr) == (0, "ran\n", False)
@@ -349,7 +384,9 @@ def test_one_plugin_cannot_harm_another(tmp_path: Path, text: str) -> None:
 @pytest.mark.slow
 def test_nothing_of_a_child_survives_or_holds_the_callers_pipes(tmp_path: Path) -> None:
     made = builder(tmp_path)()
-    made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
+    made.write(
+        {"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"}
+    )
     text = (
         "import os, signal, time\n"
         "if os.fork() == 0:\n  time.sleep(999)\n  os._exit(0)\n"
@@ -357,7 +394,9 @@ def test_nothing_of_a_child_survives_or_holds_the_callers_pipes(tmp_path: Path) 
     )
     made.write({"plugins/odd/plugin.json": {"hooks": "h.py"}, "plugins/odd/h.py": text})
     assert made.run("a", "b").stdout == "ran\n"  # and not when the other one ends
-    made.write({"plugins/odd/h.py": "import os, signal\nos.killpg(0, signal.SIGKILL)\n"})
+    made.write(
+        {"plugins/odd/h.py": "import os, signal\nos.killpg(0, signal.SIGKILL)\n"}
+    )
     assert made.run("a", "b").stdout == "ran\n"
 
 
@@ -373,7 +412,9 @@ def test_many_that_hang_cost_a_deadline_each(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_listing_hooks_keep_stdout_clean(tmp_path: Path) -> None:
     made = builder(tmp_path)()
-    made.write({"plugins/a/plugin.json": {"hooks": "h.py"}, "plugins/a/h.py": _SPEAKING})
+    made.write(
+        {"plugins/a/plugin.json": {"hooks": "h.py"}, "plugins/a/h.py": _SPEAKING}
+    )
     listing = made.run("--format", "x")
     assert (listing.status, listing.stdout) == (0, "x\n")
     assert "noise" in listing.stderr

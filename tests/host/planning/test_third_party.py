@@ -116,14 +116,23 @@ class Environment:
 
     def pip(self, *arguments: str | Path) -> None:
         subprocess.run(
-            [self.python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments],
+            [
+                self.python,
+                "-m",
+                "pip",
+                "--quiet",
+                "--disable-pip-version-check",
+                *arguments,
+            ],
             check=True,
             capture_output=True,
         )
 
     @property
     def packages(self) -> Path:
-        return next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
+        return (
+            next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
+        )
 
     def unpack(self, wheel: Path) -> None:
         """Put in a pure wheel, as pip would, in no time."""
@@ -136,7 +145,9 @@ class Environment:
             shutil.rmtree(path)
 
 
-def write_plugin(root: Path, name: str, files: dict[str, str], version: str = "1.0") -> Path:
+def write_plugin(
+    root: Path, name: str, files: dict[str, str], version: str = "1.0"
+) -> Path:
     package = name.replace("-", "_")
     for path, text in files.items():
         (root / name / package / path).parent.mkdir(parents=True, exist_ok=True)
@@ -176,7 +187,10 @@ def acme(environment: Environment, package: Path, tmp_path: Path) -> Made:
     root = tmp_path / "acme"
     made = Made(root, root / "core" / "acme", home)
     cli = environment.python.parent / "cli"
-    assert made.run("self", "init", str(root), "--name", "acme", executable=cli).status == 0
+    assert (
+        made.run("self", "init", str(root), "--name", "acme", executable=cli).status
+        == 0
+    )
     made.write(
         {
             "config/settings.conf": "VAULT_ADDR=https://vault.test\n",
@@ -196,9 +210,16 @@ def test_commands_sources_renderer_and_indicator(acme: Made) -> None:
         f"login ['--x', 'a b'] cloud {home} {password} blue False\n",
         "",
     )
-    assert acme.run("cloud", "disk").all == (0, "disk cloud/disk https://vault.test disk\n", "")
+    assert acme.run("cloud", "disk").all == (
+        0,
+        "disk cloud/disk https://vault.test disk\n",
+        "",
+    )
     assert acme.run("cloud", "click", "you", "--loud").all == (0, "YOU\n", "")
-    assert "Usage: acme cloud click [OPTIONS] NAME" in acme.run("cloud", "click", "--help").stdout
+    assert (
+        "Usage: acme cloud click [OPTIONS] NAME"
+        in acme.run("cloud", "click", "--help").stdout
+    )
     assert acme.run("demo", "hello", "Ada").all == (0, "Hello, Ada!\n", "")
     assert "demo hello,Hello\n" in acme.run("self", "list", "--format", "csv").stdout
     assert "  acme-agent  Description ✓\n" in acme.run("setup").stdout
@@ -217,7 +238,12 @@ def test_commands_sources_renderer_and_indicator(acme: Made) -> None:
 
 def test_relative_paths_of_a_scheme_start_at_the_definition(acme: Made) -> None:
     definition = command(secrets={"ONE": "acme:path"})
-    acme.write({"commands/a/b/command.json": definition, "commands/a/b/main.sh": 'echo "$ONE"\n'})
+    acme.write(
+        {
+            "commands/a/b/command.json": definition,
+            "commands/a/b/main.sh": 'echo "$ONE"\n',
+        }
+    )
     (acme.home / "elsewhere").mkdir()
     done = acme.run("a", "b", cwd=acme.home / "elsewhere")
     assert done.all == (0, f"{acme.root}/commands/a/b\n", "")
@@ -261,7 +287,9 @@ def test_self_env_names_the_plugin(acme: Made) -> None:
     assert "DB_PASSWORD         ********" in masked
 
 
-def test_changes_show_in_the_next_invocation(acme: Made, environment: Environment) -> None:
+def test_changes_show_in_the_next_invocation(
+    acme: Made, environment: Environment
+) -> None:
     assert acme.run("cloud", "login").status == 7
     (acme.root / "words.txt").write_text("added\n")
     assert acme.run("cloud", "added").status == 7
@@ -311,8 +339,14 @@ def test_a_broken_package_is_asked_again_once_it_is_put_right(
         ("def (:", "SyntaxError"),
         ("raise ValueError('long' * 1_000_000)", "ValueError: longlong"),
         ("import sys; sys.exit(3)", "SystemExit"),
-        ("from host import hookimpl\n@hookimpl\ndef discover_commands(wrong): ...", "wrong"),
-        ("from host import hookimpl\n@hookimpl\ndef discover_comands(): ...", "discover_comands"),
+        (
+            "from host import hookimpl\n@hookimpl\ndef discover_commands(wrong): ...",
+            "wrong",
+        ),
+        (
+            "from host import hookimpl\n@hookimpl\ndef discover_comands(): ...",
+            "discover_comands",
+        ),
         (
             "from host import hookimpl\n@hookimpl\ndef discover_commands(): raise OSError('no')",
             "OSError: no",
@@ -355,13 +389,20 @@ def test_a_broken_plugin_harms_nobody(
         environment.take_out("broken-cli")
 
 
-def test_the_wheel_carries_an_installation(environment: Environment, tmp_path: Path) -> None:
+def test_the_wheel_carries_an_installation(
+    environment: Environment, tmp_path: Path
+) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     cli = str(environment.python.parent / "cli")
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [cli, *words], env=env, capture_output=True, text=True, check=False, cwd=tmp_path
+            [cli, *words],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
         )
 
     root = tmp_path / ".local" / "share" / "cli"
@@ -374,7 +415,9 @@ def test_the_wheel_carries_an_installation(environment: Environment, tmp_path: P
     made = run("self", "init")
     assert made.returncode == 0
     assert run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
-    shipped = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    shipped = {
+        str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()
+    }
     assert {
         "core/cli",
         "core/cli.json",

@@ -16,7 +16,13 @@ from testing.installation import command
 FORCE = {"name": "--force", "short": "-f"}
 REST = {"name": "rest...", "passthrough": True}
 ANY = {"name": "any", "passthrough": True}
-COUNT = {"name": "--count", "short": "-n", "value": "N", "type": "integer", "default": "3"}
+COUNT = {
+    "name": "--count",
+    "short": "-n",
+    "value": "N",
+    "type": "integer",
+    "default": "3",
+}
 TAG = {"name": "--tag", "short": "-t", "value": "TAG"}
 ENV = {"name": "env", "required": True, "choices": ["dev", "prod"]}
 NAME = {"name": "name"}
@@ -27,15 +33,26 @@ STAGE = {"name": "stage", "required": True, "env": "STAGE", "choices": ["dev", "
 ALL = {"name": "--all", "conflicts": ["name"]}
 VERSION = {"name": "version", "pattern": "[0-9]+\\.[0-9]+"}
 PIN = {"name": "pin", "type": "integer", "secret": True, "env": "PIN"}
-ENVIRON = {"STAGE": "dev", "EMPTY": "", "BLANKS": "a b", "ON": "On", "ZERO": "0", "ODD": "maybe"}
+ENVIRON = {
+    "STAGE": "dev",
+    "EMPTY": "",
+    "BLANKS": "a b",
+    "ON": "On",
+    "ZERO": "0",
+    "ODD": "maybe",
+}
 
 
 def read(entries):
-    return read_declarations(Fields("F", {"args": list(entries)}).objects("args"), "/folder")
+    return read_declarations(
+        Fields("F", {"args": list(entries)}).objects("args"), "/folder"
+    )
 
 
 def variables(entries, *words):
-    found = argument_parser.parse(read(entries), words, "cli", ["a", "b"], ENVIRON).variables()
+    found = argument_parser.parse(
+        read(entries), words, "cli", ["a", "b"], ENVIRON
+    ).variables()
     return {name.removeprefix("ARG_"): value for name, value in found.items()}
 
 
@@ -131,7 +148,9 @@ GIVEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("entries", "words", "expected"), GIVEN.values(), ids=GIVEN.keys())
+@pytest.mark.parametrize(
+    ("entries", "words", "expected"), GIVEN.values(), ids=GIVEN.keys()
+)
 def test_what_words_give(entries, words, expected):
     assert variables(entries, *words) == expected
 
@@ -222,7 +241,9 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("entries", "words", "message"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(
+    ("entries", "words", "message"), REFUSED.values(), ids=REFUSED.keys()
+)
 def test_what_does_not_fit(entries, words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
@@ -252,8 +273,18 @@ def test_words_of_any_number_take_linear_time():
 
 
 def test_the_variables_of_nobody_stay():
-    environ = {"ARG_NAME": "1", "ARG_FILES": "2", "ARG_FILES_7": "3", "ARG_X": "4", "HOME": "5"}
-    found = {name for name in environ if not any(one.owns(name) for one in read([NAME, FILES]))}
+    environ = {
+        "ARG_NAME": "1",
+        "ARG_FILES": "2",
+        "ARG_FILES_7": "3",
+        "ARG_X": "4",
+        "HOME": "5",
+    }
+    found = {
+        name
+        for name in environ
+        if not any(one.owns(name) for one in read([NAME, FILES]))
+    }
     assert found == {"ARG_X", "HOME"}
     declared = read([ENV, NAME, FORCE, COUNT, FILES])
     absent = argument_parser.parse(declared, ["--help"], "cli", ["a"]).variables()
@@ -359,7 +390,9 @@ def by_click(entries, words):
             if default is not None:
                 fields["default"] = [default] if repeats else default
             required = entry.get("required", False)
-            params.append(click.Argument(names, type=AsWritten(kind), required=required, **fields))
+            params.append(
+                click.Argument(names, type=AsWritten(kind), required=required, **fields)
+            )
             continue
         names += [one for one in (name, entry.get("short")) if one]
         if "value" not in entry:
@@ -367,7 +400,9 @@ def by_click(entries, words):
             continue
         fields = {"default": entry["default"]} if "default" in entry else {}
         required = entry.get("required", False)
-        params.append(click.Option(names, type=AsWritten(kind), required=required, **fields))
+        params.append(
+            click.Option(names, type=AsWritten(kind), required=required, **fields)
+        )
     parser = click.Command("a", params=params, add_help_option=False)
     try:
         parsed = parser.make_context("a", list(words)).params
@@ -378,7 +413,10 @@ def by_click(entries, words):
         return None
     found = {}
     for index, entry in enumerate(entries):
-        name, value = entry["name"].removesuffix("...").lstrip("-").upper(), parsed[f"p{index}"]
+        name, value = (
+            entry["name"].removesuffix("...").lstrip("-").upper(),
+            parsed[f"p{index}"],
+        )
         if entry["name"].endswith("..."):
             found[f"{name}_COUNT"] = str(len(value))
             found |= {f"{name}_{number}": one for number, one in enumerate(value, 1)}
@@ -404,7 +442,9 @@ def here(tmp_path_factory):
 @settings(deadline=None, max_examples=400)
 @given(declarations(), st.lists(WORDS, max_size=6))
 def test_words_are_read_as_click_reads_them(entries, words):
-    assume(not any(word[:1] == "-" != word[1:2] and "=" in word for word in words))  # -n=3 is 3
+    assume(
+        not any(word[:1] == "-" != word[1:2] and "=" in word for word in words)
+    )  # -n=3 is 3
     try:
         found = variables(entries, *words)
     except UsageError as error:
@@ -425,7 +465,11 @@ def made(shared_install):
     arguments = [ENV, {"name": "--out", "value": "FILE"}, COUNT, FORCE, FILES]
     shown = command(
         args=arguments,
-        envs={"SEEN": "$ARG_ENV${ARG_OUT-none}", "ARG_OUT": "from envs", "ARG_COUNT": "too"},
+        envs={
+            "SEEN": "$ARG_ENV${ARG_OUT-none}",
+            "ARG_OUT": "from envs",
+            "ARG_COUNT": "too",
+        },
     )
     return shared_install(
         {
@@ -440,7 +484,9 @@ def made(shared_install):
             "commands/a/helps/main.sh": "#!/bin/sh\n: --help\necho $@ $ARG_COUNT${ARG_ENV-none}\n",
             "commands/a/missing/command.json": shown,
             "commands/a/other/command.json": {**shown, "os": ["windows"]},
-            "commands/a/wrong/command.json": command(args=[{"name": "x", "type": "colour"}]),
+            "commands/a/wrong/command.json": command(
+                args=[{"name": "x", "type": "colour"}]
+            ),
             "commands/a/wrong/main.sh": SHOWS,
             "commands/c/category.json": {
                 "name": "C",
@@ -465,7 +511,13 @@ def test_a_script_gets_variables_and_its_words_untouched(made):
 
 
 def test_nobody_else_sets_these_variables(made):
-    environ = {"ARG_OUT": "o", "ARG_FILES_1": "1", "ARG_COUNT": "9", "ARG_ENV": "e", "ARG_X": "x"}
+    environ = {
+        "ARG_OUT": "o",
+        "ARG_FILES_1": "1",
+        "ARG_COUNT": "9",
+        "ARG_ENV": "e",
+        "ARG_X": "x",
+    }
     expected = "ARG_COUNT=3\nARG_ENV=prod\nARG_FILES_COUNT=0\nARG_FORCE=false\n"
     assert made.run("a", "b", "prod").stdout == f"{expected}SEEN=prodnone\n<prod>"
     found = made.run("a", "b", "prod", env=environ)
@@ -481,7 +533,10 @@ def test_words_are_checked_before_anything_is_read_or_run(made):
     for name in ("b", "missing"):
         found = made.run("a", name, "--coutn=1", env={"DEBUG": "1"})
         assert (found.status, found.stdout) == (2, "")
-        assert found.stderr == f"cli: a {name}: unknown option --coutn; did you mean --count?\n"
+        assert (
+            found.stderr
+            == f"cli: a {name}: unknown option --coutn; did you mean --count?\n"
+        )
     assert made.run("a", "other", "--none").status == 126
 
 
@@ -510,14 +565,20 @@ def test_help_reaches_a_script_that_answers_it(made):
 
 def test_an_argument_is_shown_escaped(made):
     found = made.run("a", "b", "\x1b[31m\n")
-    assert found.stderr == ("cli: a b: env: expected one of dev, prod; found \\x1b[31m\\n\n")
+    assert found.stderr == (
+        "cli: a b: env: expected one of dev, prod; found \\x1b[31m\\n\n"
+    )
 
 
 def test_a_category_with_an_entrypoint(made):
     found = made.run("c", "-f", "x")
     assert found.stdout == "ARG_FILES_9=s\nARG_FORCE=true\nARG_NAME=x\n<-f><x>"
     found = made.run("c", "--froce")
-    assert found.all == (2, "", "cli: c: unknown option --froce; did you mean --force?\n")
+    assert found.all == (
+        2,
+        "",
+        "cli: c: unknown option --froce; did you mean --force?\n",
+    )
 
 
 def test_values_of_any_bytes(made):

@@ -136,10 +136,14 @@ REFUSED = {
 
 
 def read(entries, folder="/folder"):
-    return read_declarations(Fields("F", {"args": list(entries)}).objects("args"), folder)
+    return read_declarations(
+        Fields("F", {"args": list(entries)}).objects("args"), folder
+    )
 
 
-@pytest.mark.parametrize(("entries", "key", "said"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(
+    ("entries", "key", "said"), REFUSED.values(), ids=REFUSED.keys()
+)
 def test_what_is_refused(entries, key, said):
     with pytest.raises(DefinitionError) as caught:
         read(entries)
@@ -159,20 +163,52 @@ def test_a_program_completes_only_where_there_is_a_folder():
 def test_everything_that_is_accepted():
     found = read(
         [
-            {"name": "env", "required": True, "choices": ["dev", "prod"], "description": "D"},
+            {
+                "name": "env",
+                "required": True,
+                "choices": ["dev", "prod"],
+                "description": "D",
+            },
             {"name": "--force", "short": "-f"},
-            {"name": "--count", "short": "-n", "value": "N", "type": "integer", "default": "+3"},
+            {
+                "name": "--count",
+                "short": "-n",
+                "value": "N",
+                "type": "integer",
+                "default": "+3",
+            },
             {"name": "--out", "value": "DIR", "type": "directory", "required": True},
             {"name": "--host", "short": "-h", "value": "HOST"},
             {"name": "files...", "type": "file", "complete": "file", "unknown": 1},
-            {"name": "--after-it", "short": None, "type": None, "default": None, "choices": None},
+            {
+                "name": "--after-it",
+                "short": None,
+                "type": None,
+                "default": None,
+                "choices": None,
+            },
         ]
     )
     env, force, count, out, _, files, after = found
-    assert (env.option, env.flag, env.repeats, env.type) == (False, False, False, "string")
+    assert (env.option, env.flag, env.repeats, env.type) == (
+        False,
+        False,
+        False,
+        "string",
+    )
     assert (env.choices, env.required, env.description) == (("dev", "prod"), True, "D")
-    assert (force.option, force.flag, force.type, force.default) == (True, True, "", None)
-    assert (count.flag, count.short, count.value, count.default) == (False, "-n", "N", "+3")
+    assert (force.option, force.flag, force.type, force.default) == (
+        True,
+        True,
+        "",
+        None,
+    )
+    assert (count.flag, count.short, count.value, count.default) == (
+        False,
+        "-n",
+        "N",
+        "+3",
+    )
     assert (out.type, out.required) == ("directory", True)
     assert (files.name, files.bare_name, files.repeats) == ("files...", "files", True)
     assert (after.variable, after.choices, after.default) == ("ARG_AFTER_IT", (), None)
@@ -188,14 +224,33 @@ def test_a_name_and_a_description_are_enough():
 
 def test_which_variables_an_argument_has():
     plain, repeated = read([{"name": "a"}, {"name": "b..."}])
-    names = ["ARG_A", "ARG_A_1", "ARG_B", "ARG_B_COUNT", "ARG_B_1", "ARG_B_", "ARG_B_²", "ARG_B_X"]
+    names = [
+        "ARG_A",
+        "ARG_A_1",
+        "ARG_B",
+        "ARG_B_COUNT",
+        "ARG_B_1",
+        "ARG_B_",
+        "ARG_B_²",
+        "ARG_B_X",
+    ]
     assert [name for name in names if plain.owns(name)] == ["ARG_A"]
     owned = ["ARG_B", "ARG_B_COUNT", "ARG_B_1"]
     assert [name for name in names if repeated.owns(name)] == owned
 
 
 KEYS = [
-    *("name", "short", "value", "type", "choices", "default", "required", "complete", "more"),
+    *(
+        "name",
+        "short",
+        "value",
+        "type",
+        "choices",
+        "default",
+        "required",
+        "complete",
+        "more",
+    ),
     *("repeats", "env", "negatable", "conflicts", "pattern", "secret", "effects"),
 ]
 VALUES = st.one_of(
@@ -223,7 +278,19 @@ def test_any_entries_are_read_or_refused_in_one_line(entries):
         assert one.default is None or not (one.required or not one.accepts(one.default))
 
 
-NUMBERS = ["0", "-1", "+5", "007", "1.5", ".5", "5.", "-1e5", "1E+5", "1.5e-3", "9" * 400]
+NUMBERS = [
+    "0",
+    "-1",
+    "+5",
+    "007",
+    "1.5",
+    ".5",
+    "5.",
+    "-1e5",
+    "1E+5",
+    "1.5e-3",
+    "9" * 400,
+]
 NO_NUMBERS = ["", "-", "+", ".", "e5", "1e", "1e5e5", "1E5e5", "1.2.3", "0x1", "1_0", " 1", "1 ",
               "nan", "inf", "٣", "²", "--1", "+-1", "1e1.5", "1,5"]  # fmt: skip
 

@@ -22,7 +22,9 @@ def tree(tmp_path):
         for path, content in files.items():
             file = tmp_path / name / path
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(content) if isinstance(content, dict) else content)
+            file.write_text(
+                json.dumps(content) if isinstance(content, dict) else content
+            )
         (tmp_path / name).mkdir(exist_ok=True)
         return CommandTree(str(tmp_path / name), "" if name == "commands" else name)
 
@@ -35,7 +37,11 @@ def find(words, trees, declared=()):
 
 def shown(found):
     """Return kind, words and the last name of each folder of a match."""
-    return found.kind, " ".join(found.words), [one.rpartition("/")[2] for one in found.directories]
+    return (
+        found.kind,
+        " ".join(found.words),
+        [one.rpartition("/")[2] for one in found.directories],
+    )
 
 
 def test_nesting(tree):
@@ -69,21 +75,45 @@ def test_nesting(tree):
 
 
 @pytest.mark.parametrize(
-    "word", ["..", ".", "a/one", "a/", "/", "", "one ", "a\0", "é", "x" * 300, "~", "*", "\udcff"]
+    "word",
+    [
+        "..",
+        ".",
+        "a/one",
+        "a/",
+        "/",
+        "",
+        "one ",
+        "a\0",
+        "é",
+        "x" * 300,
+        "~",
+        "*",
+        "\udcff",
+    ],
 )
 def test_what_is_no_word_is_unknown(tree, word):
-    own = tree("commands", {"a/one/command.json": command(), "b/c/command.json": command()})
+    own = tree(
+        "commands", {"a/one/command.json": command(), "b/c/command.json": command()}
+    )
     assert shown(find([word], [own]))[:2] == ("unknown", "")
     assert shown(find(["a", word], [own]))[:2] == ("unknown", "a")
 
 
 def test_own_commands_win_then_plugins_in_order(tree):
     own = tree("commands", {"a/x/command.json": command(name="own")})
-    first = tree("first", {"a/x/command.json": command(), "a/y/command.json": command(name="1")})
-    second = tree("second", {"a/y/command.json": command(), "b/z/command.json": command(name="2")})
+    first = tree(
+        "first", {"a/x/command.json": command(), "a/y/command.json": command(name="1")}
+    )
+    second = tree(
+        "second", {"a/y/command.json": command(), "b/z/command.json": command(name="2")}
+    )
     trees = [own, first, second]
     names = {
-        words: (find(words.split(), trees).definition.name, find(words.split(), trees).plugin)
+        words: (
+            find(words.split(), trees).definition.name,
+            find(words.split(), trees).plugin,
+        )
         for words in ("a x", "a y", "b z")
     }
     assert names == {"a x": ("own", ""), "a y": ("1", "first"), "b z": ("2", "second")}
@@ -102,7 +132,9 @@ def test_a_command_and_a_category_of_the_same_words(tree):
 
 def test_the_first_description_of_a_category_counts(tree):
     own = tree("commands", {"a/x/command.json": command(), "b/category.json": "{"})
-    plugin = tree("plugin", {"a/category.json": {"name": "P"}, "b/category.json": {"name": "Q"}})
+    plugin = tree(
+        "plugin", {"a/category.json": {"name": "P"}, "b/category.json": {"name": "Q"}}
+    )
     assert find(["a"], [own, plugin]).definition.name == "P"
     assert find(["a"], [own, plugin]).plugin == "plugin"
     assert find(["b"], [own, plugin]).definition.name == "Q"
@@ -130,16 +162,32 @@ def test_aliases(tree):
 
 
 def in_code(words, fields):
-    return Declared(words, json.dumps(fields).encode(), "p", runs="entrypoint" in fields)
+    return Declared(
+        words, json.dumps(fields).encode(), "p", runs="entrypoint" in fields
+    )
 
 
 def test_commands_declared_in_code(tree):
-    own = tree("commands", {"a/x/command.json": command(name="file"), "a/y/left/notes.txt": ""})
+    own = tree(
+        "commands", {"a/x/command.json": command(name="file"), "a/y/left/notes.txt": ""}
+    )
     fields = command(entrypoint="m:f", name="code", aliases=["short"])
-    declared = [in_code(words, fields) for words in (("a", "x"), ("a", "y"), ("b", "c", "d"))]
+    declared = [
+        in_code(words, fields) for words in (("a", "x"), ("a", "y"), ("b", "c", "d"))
+    ]
     found = {
         words: find(words.split(), [own], declared)
-        for words in ("a x", "a y", "a y z", "b", "b c", "b c d", "b c short", "a none", "b c d e")
+        for words in (
+            "a x",
+            "a y",
+            "a y z",
+            "b",
+            "b c",
+            "b c d",
+            "b c short",
+            "a none",
+            "b c d e",
+        )
     }
     assert {words: (one.kind, one.words) for words, one in found.items()} == {
         "a x": ("command", ("a", "x")),
@@ -161,13 +209,20 @@ def test_a_category_declared_in_code_describes_one_that_there_is(tree):
     about = {"name": "A", "description": "From code"}
     declared = [in_code(words, about) for words in (("a",), ("b",), ("c",))]
     declared.append(in_code(("b", "y"), command(entrypoint="m:f")))
-    found = {" ".join(words): find(words, [own], declared) for words in (("a",), ("b",), ("c",))}
+    found = {
+        " ".join(words): find(words, [own], declared)
+        for words in (("a",), ("b",), ("c",))
+    }
     assert {words: one.kind for words, one in found.items()} == {
         "a": "category",
         "b": "category",
         "c": "unknown",
     }
-    assert (found["b"].name, found["b"].description, found["b"].plugin) == ("A", "From code", "p")
+    assert (found["b"].name, found["b"].description, found["b"].plugin) == (
+        "A",
+        "From code",
+        "p",
+    )
     assert found["a"].name == "a"  # nothing of the plugin is in there
     catalog = Catalog(Lock([own], declared))
     children, problems = catalog.children(catalog.find([]))
@@ -176,7 +231,9 @@ def test_a_category_declared_in_code_describes_one_that_there_is(tree):
 
 def test_what_is_below_is_what_a_run_finds(tree):
     own = tree("commands", {"a/x/y/command.json": command(), "a/empty/notes.txt": ""})
-    plugin = tree("plugin", {"a/x/command.json": command(), "a/x/z/command.json": command()})
+    plugin = tree(
+        "plugin", {"a/x/command.json": command(), "a/x/z/command.json": command()}
+    )
     fields = command(entrypoint="m:f")
     words = ("a", "b", "c"), ("a", "b"), ("a", "d"), ("a", "d", "e")
     declared = [in_code(one, fields) for one in words]
@@ -248,7 +305,10 @@ def test_what_listings_show_of_trees_with_the_same_words(tree):
     assert plugins == ["one", "two", "three"]
     assert problem.path == f"{trees[0].path}/a/x/command.json"
     assert listed(trees[::-1])[0] == ["three", "two", "one"]
-    assert listed([trees[2], trees[1]]) == (["two", "one"], [])  # a category hides a command
+    assert listed([trees[2], trees[1]]) == (
+        ["two", "one"],
+        [],
+    )  # a category hides a command
 
 
 def test_a_run_reads_no_further_than_the_command_that_decides(tree):

@@ -65,7 +65,10 @@ def test_a_link_to_a_directory_that_the_tree_lies_in_is_left_out(folder, target)
 def test_a_link_to_a_category_beside_it_counts(folder):
     commands = folder("commands/a/x") / "commands"
     (commands / "b").symlink_to("a")
-    assert Catalog(Lock([CommandTree(str(commands))])).find(["b", "x"]).words == ("b", "x")
+    assert Catalog(Lock([CommandTree(str(commands))])).find(["b", "x"]).words == (
+        "b",
+        "x",
+    )
     (commands / "a" / "loop").symlink_to("..")
     assert [*node_at(commands, "a").inside()] == ["x"]
 
@@ -115,7 +118,9 @@ def test_a_folder_that_cannot_be_read_is_a_problem_of_the_one_above(folder):
     assert [one.path for one in problems] == [str(loop)]
 
 
-@pytest.mark.parametrize("beside", [[], ["commands/a/x/y"]], ids=["alone", "beside a folder"])
+@pytest.mark.parametrize(
+    "beside", [[], ["commands/a/x/y"]], ids=["alone", "beside a folder"]
+)
 def test_links_in_the_folder_of_a_command_are_not_followed(folder, beside):
     top = folder("commands/a/x", "elsewhere/z", *beside)
     commands = top / "commands"
@@ -135,9 +140,13 @@ def make_deep(path, levels: int) -> None:
         inner = os.open("d", os.O_RDONLY, dir_fd=start)
         os.close(start)
         start = inner
-    with open(os.open("command.json", os.O_CREAT | os.O_WRONLY, dir_fd=start), "w") as file:
+    with open(
+        os.open("command.json", os.O_CREAT | os.O_WRONLY, dir_fd=start), "w"
+    ) as file:
         file.write('{"name": "N", "description": "D", "entrypoint": "main.sh"}')
-    with open(os.open("main.sh", os.O_CREAT | os.O_WRONLY, 0o755, dir_fd=start), "w") as file:
+    with open(
+        os.open("main.sh", os.O_CREAT | os.O_WRONLY, 0o755, dir_fd=start), "w"
+    ) as file:
         file.write("#!/bin/sh\necho deep\n")
     os.close(start)
 
@@ -169,7 +178,10 @@ def test_deep_trees(install):
 @pytest.mark.skipif(sys.platform == "darwin", reason="paths are shorter there")
 def test_trees_deeper_than_a_path_can_be(install):
     made = install(
-        {"commands/demo/one/command.json": command(), "commands/demo/one/main.sh": "#!/bin/sh\n"}
+        {
+            "commands/demo/one/command.json": command(),
+            "commands/demo/one/main.sh": "#!/bin/sh\n",
+        }
     )
     commands = made.root / "commands"
     make_deep(commands, 2_050)
@@ -180,6 +192,10 @@ def test_trees_deeper_than_a_path_can_be(install):
         result = made.run(*["d"] * 2_050)
         assert (result.status, result.stderr.count("\n")) == (1, 1)
         assert result.stderr.endswith("command.json: File name too long\n")
-        assert made.run("d").all == (2, "", "cli: unknown category d; see: cli --help\n")
+        assert made.run("d").all == (
+            2,
+            "",
+            "cli: unknown category d; see: cli --help\n",
+        )
     finally:
         remove_deep(commands / "d")

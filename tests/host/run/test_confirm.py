@@ -49,7 +49,9 @@ def test_without_a_terminal_nothing_runs(made):
     assert made.run("db", "drop", "--yes").status == 1
 
 
-@pytest.mark.parametrize("before", [["--yes"], ["--yes", "--safe"], ["--safe", "--yes", "--yes"]])
+@pytest.mark.parametrize(
+    "before", [["--yes"], ["--yes", "--safe"], ["--safe", "--yes", "--yes"]]
+)
 def test_yes_before_the_words(made, before):
     assert made.run(*before, "db", "drop", "--yes").all == (0, "ran --yes\n", "")
     assert made.run(*before, "tool", "-x").all == (0, "ran -x\n", "")
@@ -125,13 +127,18 @@ def test_yes_on_a_terminal(made, typed):
 def test_anything_else_on_a_terminal(made, typed):
     status, shown = answered(made, "db", "drop", typed=f"{typed}\n".encode())
     assert os.WEXITSTATUS(status) == 1
-    assert shown == f"{QUESTION}{typed}\ncli: error: db drop: not confirmed; nothing was run\n"
+    assert (
+        shown
+        == f"{QUESTION}{typed}\ncli: error: db drop: not confirmed; nothing was run\n"
+    )
 
 
 def test_the_end_of_input_is_no(made):
     status, shown = answered(made, "db", "drop", typed=b"\x04")
     assert os.WEXITSTATUS(status) == 1
-    assert shown.replace("^D\b\b", "").startswith(f"{QUESTION}\ncli: error: db drop: not confirmed")
+    assert shown.replace("^D\b\b", "").startswith(
+        f"{QUESTION}\ncli: error: db drop: not confirmed"
+    )
 
 
 def test_an_interrupt_ends_it_as_a_shell_expects(made):

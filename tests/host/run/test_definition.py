@@ -129,13 +129,19 @@ def test_the_deepest_that_is_read(tmp_path):
             assert isinstance(value, list)
             value = value[0] if value else None
         assert value is None
-    path.write_text('{"a": ' + "[" * 99 + "1" + "]" * 99 + ', "b": [' + "[], " * 500 + "[]]}")
+    path.write_text(
+        '{"a": ' + "[" * 99 + "1" + "]" * 99 + ', "b": [' + "[], " * 500 + "[]]}"
+    )
     assert len(read_json(str(path))["b"]) == 501
 
 
 GROWING = {
-    "keys that stand twice": lambda n: ", ".join(f'"{i}": 1' for i in [*range(n), n - 1]),
-    "unknown keys": lambda n: ", ".join(f'"entrypoi{i % 9}{i}": 1' for i in range(n // 3)),
+    "keys that stand twice": lambda n: ", ".join(
+        f'"{i}": 1' for i in [*range(n), n - 1]
+    ),
+    "unknown keys": lambda n: ", ".join(
+        f'"entrypoi{i % 9}{i}": 1' for i in range(n // 3)
+    ),
     "a long text": lambda n: f'"x": "{"é" * 8 * n}"',
     "a comma at the end": lambda n: '"x": [' + "1, " * n + "]",
     "blanks": lambda n: " " * 8 * n + "x",
@@ -236,9 +242,13 @@ TYPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("changes", "key", "expected"), TYPES.values(), ids=TYPES.keys())
+@pytest.mark.parametrize(
+    ("changes", "key", "expected"), TYPES.values(), ids=TYPES.keys()
+)
 def test_what_has_the_wrong_type(tmp_path, changes, key, expected):
-    fields = {name: value for name, value in command(**changes).items() if value is not ...}
+    fields = {
+        name: value for name, value in command(**changes).items() if value is not ...
+    }
     message = refused(tmp_path, json.dumps(fields))
     assert f'"{key}"' in message
     assert expected in message
@@ -268,7 +278,11 @@ def test_everything_that_is_accepted(tmp_path):
         unknown={"anything": [None, 1.5, -2]},
     )
     found = read(tmp_path, b"\xef\xbb\xbf" + json.dumps(fields, indent=2).encode())
-    assert (found.name, found.description, found.entrypoint) == ("Name", "Description", "main.sh")
+    assert (found.name, found.description, found.entrypoint) == (
+        "Name",
+        "Description",
+        "main.sh",
+    )
     assert (found.group, found.sudo, found.hidden) == ("G", True, True)
     assert found.envs == {"S": "s", "N": "42", "T": "true", "F": "false", "E": ""}
     assert (found.os, found.env_files) == (("linux", "mac"), (".env",))
@@ -290,7 +304,11 @@ def test_what_is_absent_has_a_default(tmp_path):
     assert (found.envs, found.env_files, found.aliases) == ({}, (), ())
     assert (found.examples, found.args, found.installed_when) == ((), (), {})
     assert (found.confirm, found.effects, found.destroys) == ("", "change", False)
-    assert (found.reads_sources, found.starts_commands, found.extra) == (True, False, {})
+    assert (found.reads_sources, found.starts_commands, found.extra) == (
+        True,
+        False,
+        {},
+    )
     assert found.compatible
 
 
@@ -317,7 +335,9 @@ def test_sources_is_a_key_of_python_commands():
 
 
 def test_commands_declared_in_python_start_commands_too():
-    assert parse_declared("p", command(entrypoint="a:b", starts_commands=True)).starts_commands
+    assert parse_declared(
+        "p", command(entrypoint="a:b", starts_commands=True)
+    ).starts_commands
     assert not parse_declared("p", command(entrypoint="a:b")).starts_commands
 
 
@@ -326,7 +346,9 @@ def test_sources_of_a_script_has_no_effect(tmp_path):
 
 
 def test_numbers_of_unknown_keys_are_numbers(tmp_path):
-    found = read(tmp_path, f'{{{BASE}, "x-a": 1, "_b": [1.50, 1e3], "$c": {{"d": -0}}}}')
+    found = read(
+        tmp_path, f'{{{BASE}, "x-a": 1, "_b": [1.50, 1e3], "$c": {{"d": -0}}}}'
+    )
     assert found.extra == {"x-a": 1, "_b": [1.5, 1000.0], "$c": {"d": 0}}
     assert json.dumps(found.extra["_b"]) == "[1.5, 1000.0]"
 
@@ -334,11 +356,23 @@ def test_numbers_of_unknown_keys_are_numbers(tmp_path):
 def test_a_misspelt_key_of_an_argument_is_told(tmp_path):
     found = read(tmp_path, json.dumps(command(args=[{"name": "a", "chioces": ["x"]}])))
     [warning] = found.warnings
-    assert str(warning).endswith('"args[0].chioces": unknown key; did you mean "choices"?')
+    assert str(warning).endswith(
+        '"args[0].chioces": unknown key; did you mean "choices"?'
+    )
 
 
 OPTIONAL = [
-    *("entrypoint", "script", "os", "sudo", "group", "envs", "env_files", "aliases", "hidden"),
+    *(
+        "entrypoint",
+        "script",
+        "os",
+        "sudo",
+        "group",
+        "envs",
+        "env_files",
+        "aliases",
+        "hidden",
+    ),
     *(
         "required_envs",
         "examples",
@@ -356,7 +390,9 @@ OPTIONAL = [
 @pytest.mark.parametrize("key", OPTIONAL)
 def test_an_optional_key_that_is_null_counts_as_absent(tmp_path, key):
     fields = {"name": "N", "description": "D", "entrypoint": "main.sh"}
-    absent = read(tmp_path, json.dumps({one: fields[one] for one in fields if one != key}))
+    absent = read(
+        tmp_path, json.dumps({one: fields[one] for one in fields if one != key})
+    )
     found = read(tmp_path, json.dumps({**fields, key: None}))
     assert getattr(found, key, None) == getattr(absent, key, None)
     assert found.entrypoint == absent.entrypoint
@@ -366,16 +402,26 @@ def test_an_optional_key_that_is_null_counts_as_absent(tmp_path, key):
 def test_null_inside_counts_as_absent_too(tmp_path):
     found = read(tmp_path, json.dumps(command(envs={"A": None, "B": "b"})))
     assert found.envs == {"B": "b"}
-    found = read(tmp_path, json.dumps(command(installed_when={"command": "a", "path": None})))
+    found = read(
+        tmp_path, json.dumps(command(installed_when={"command": "a", "path": None}))
+    )
     assert found.installed_when == {"command": "a"}
-    found = read(tmp_path, json.dumps(command(examples=[{"command": "a", "description": None}])))
+    found = read(
+        tmp_path, json.dumps(command(examples=[{"command": "a", "description": None}]))
+    )
     assert found.examples[0]["command"] == "a"
     found = read(tmp_path, json.dumps(command(entrypoint=None, script="s.sh")))
     assert found.entrypoint == "s.sh"
     path = tmp_path / "cli.json"
-    path.write_text('{"name": "N", "version": "1.0.0", "commands_dir": null, "description": null}')
+    path.write_text(
+        '{"name": "N", "version": "1.0.0", "commands_dir": null, "description": null}'
+    )
     config = read_config(str(path))
-    assert (config.commands_dir, config.description, config.warnings) == ("commands", "", ())
+    assert (config.commands_dir, config.description, config.warnings) == (
+        "commands",
+        "",
+        (),
+    )
 
 
 # A key that is none of ours, and the one that is meant; "" where nothing is said.
@@ -392,7 +438,9 @@ KEYS = {
 
 
 @pytest.mark.parametrize(("key", "ours"), KEYS.items(), ids=[key[:20] for key in KEYS])
-def test_a_key_that_looks_misspelt_is_told_with_the_one_that_is_meant(tmp_path, key, ours):
+def test_a_key_that_looks_misspelt_is_told_with_the_one_that_is_meant(
+    tmp_path, key, ours
+):
     found = read(tmp_path, json.dumps({"name": "N", "description": "D", key: "x"}))
     assert found.extra == {key: "x"}
     hint = f'{tmp_path}/command.json: "{key}": unknown key; did you mean "{ours}"?'
@@ -408,7 +456,9 @@ def test_a_misspelt_key_beside_the_right_one_causes_a_warning(tmp_path):
 def test_a_misspelt_key_of_cli_json(tmp_path):
     path = tmp_path / "cli.json"
     path.write_text('{"name": "N", "version": "1.0.0", "command_dir": "c"}')
-    hint = Problem(str(path), "unknown key", 'did you mean "commands_dir"?', "command_dir")
+    hint = Problem(
+        str(path), "unknown key", 'did you mean "commands_dir"?', "command_dir"
+    )
     assert read_config(str(path)).warnings == (hint,)
 
 
@@ -428,13 +478,20 @@ def test_names_of_systems_that_do_not_count(tmp_path, name, hint):
 
 
 def test_script_stands_for_an_absent_entrypoint(tmp_path):
-    assert read(tmp_path, '{"name":"N","description":"D","script":"s.sh"}').entrypoint == "s.sh"
+    assert (
+        read(tmp_path, '{"name":"N","description":"D","script":"s.sh"}').entrypoint
+        == "s.sh"
+    )
     assert read(tmp_path, f'{{{BASE}, "script": "s.sh"}}').entrypoint == "main.sh"
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "1.50", "1e3", "-0.0", "9" * 4000, "1E+2"])
+@pytest.mark.parametrize(
+    "number", ["0", "-1", "1.50", "1e3", "-0.0", "9" * 4000, "1E+2"]
+)
 def test_numbers_in_envs_come_as_written(tmp_path, number):
-    assert read(tmp_path, f'{{{BASE}, "envs": {{"A": {number}}}}}').envs == {"A": number}
+    assert read(tmp_path, f'{{{BASE}, "envs": {{"A": {number}}}}}').envs == {
+        "A": number
+    }
 
 
 @pytest.mark.parametrize(
@@ -449,13 +506,30 @@ def test_systems(tmp_path, systems, compatible):
     assert found.sudo_systems == tuple(systems)
 
 
-@pytest.mark.parametrize(("sudo", "systems"), [(True, ("linux", "mac")), (False, ()), (None, ())])
+@pytest.mark.parametrize(
+    ("sudo", "systems"), [(True, ("linux", "mac")), (False, ()), (None, ())]
+)
 def test_systems_with_sudo(tmp_path, sudo, systems):
     assert read(tmp_path, json.dumps(command(sudo=sudo))).sudo_systems == systems
 
 
 WORDS = ["a", "A9", "9", "a.b-c_d", "x" * 64, "a-", "a."]
-NO_WORDS = ["", ".", "..", ".a", "-a", "_a", "a b", "a/b", "é", "aé", "x" * 65, "a\n", "a\0", "²"]
+NO_WORDS = [
+    "",
+    ".",
+    "..",
+    ".a",
+    "-a",
+    "_a",
+    "a b",
+    "a/b",
+    "é",
+    "aé",
+    "x" * 65,
+    "a\n",
+    "a\0",
+    "²",
+]
 
 
 def test_words():
@@ -464,7 +538,19 @@ def test_words():
 
 def test_references():
     good = ["a:b", "a.b.c:d.e", "_a:_b"]
-    bad = ["a", "a:", ":b", "a:b:c", "a b:c", "a-b:c", "a/b:c", "a..b:c", "a.:b", "1a:b", "main.sh"]
+    bad = [
+        "a",
+        "a:",
+        ":b",
+        "a:b:c",
+        "a b:c",
+        "a-b:c",
+        "a/b:c",
+        "a..b:c",
+        "a.:b",
+        "1a:b",
+        "main.sh",
+    ]
     assert [one for one in [*good, *bad] if is_reference(one)] == good
 
 
@@ -487,7 +573,9 @@ def test_config(tmp_path):
         with pytest.raises(InstallationError, match=words.replace("[", "\\[")):
             read_config(str(path))
     path.unlink()
-    with pytest.raises(InstallationError, match=f"configuration file not found: {path}"):
+    with pytest.raises(
+        InstallationError, match=f"configuration file not found: {path}"
+    ):
         read_config(str(path))
 
 
@@ -542,7 +630,8 @@ def test_a_file_that_grows_while_it_is_read(tmp_path):
 JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5)),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.text(max_size=5), inner, max_size=3),
     ),
     max_leaves=10,
 )

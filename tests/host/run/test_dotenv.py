@@ -25,7 +25,9 @@ def read(text: str) -> tuple[dict[str, str], list[str]]:
     """Return the variables of a `.env` text, expanded with VALUES, and the warnings."""
     problems: list[Problem] = []
     found: dict[str, str] = {}
-    for name, value, literal, _ in parse_env("F", text.replace("\r\n", "\n"), problems.append):
+    for name, value, literal, _ in parse_env(
+        "F", text.replace("\r\n", "\n"), problems.append
+    ):
         if literal:
             found[name] = value
         else:
@@ -148,8 +150,12 @@ OPEN_QUOTES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "told", "names"), OPEN_QUOTES.values(), ids=OPEN_QUOTES)
-def test_an_open_quote_is_told_where_it_opens_with_the_names_it_swallows(text, told, names):
+@pytest.mark.parametrize(
+    ("text", "told", "names"), OPEN_QUOTES.values(), ids=OPEN_QUOTES
+)
+def test_an_open_quote_is_told_where_it_opens_with_the_names_it_swallows(
+    text, told, names
+):
     found, warnings = read(text)
     assert "".join(found) == names
     assert len(warnings) == 1
@@ -181,7 +187,9 @@ def test_reading_takes_time_in_proportion_to_the_file(make):
 
 
 # Texts of assignments in every form, some of them broken.
-NAME = st.sampled_from(["A", "B_9", "_", "a", "export", "x.y", "9", "'Q'", "", " A ", "é"])
+NAME = st.sampled_from(
+    ["A", "B_9", "_", "a", "export", "x.y", "9", "'Q'", "", " A ", "é"]
+)
 CONTENT = st.text(alphabet="ab =#'\"\\nt\té, ", max_size=8)
 VALUE = st.one_of(
     CONTENT,
@@ -211,9 +219,14 @@ def test_dotenv_agrees(text):
     expected = {
         one.key: one.value
         for one in bindings
-        if not one.error and one.key is not None and is_name(one.key) and one.value is not None
+        if not one.error
+        and one.key is not None
+        and is_name(one.key)
+        and one.value is not None
     }
-    bad = [one for one in bindings if one.error or (one.key and one.key not in expected)]
+    bad = [
+        one for one in bindings if one.error or (one.key and one.key not in expected)
+    ]
     found, warnings = read(text)
     assert found == expected
     assert len(warnings) >= len(bad)
@@ -243,7 +256,9 @@ def place(shared_install):
     def run(*env_files, env=None, cwd=None, **fields):
         made.write(
             {
-                "commands/demo/show/command.json": command(env_files=list(env_files), **fields),
+                "commands/demo/show/command.json": command(
+                    env_files=list(env_files), **fields
+                ),
                 "commands/demo/show/main.sh": SHOW,
             }
         )
@@ -257,7 +272,9 @@ def place(shared_install):
 
 @pytest.mark.slow
 def test_bom_crlf_and_a_bad_line_through_the_program(place):
-    (place.folder / "bom.env").write_bytes(b"\xef\xbb\xbfX=1\r\nhidden words\r\nY=2\r\n")
+    (place.folder / "bom.env").write_bytes(
+        b"\xef\xbb\xbfX=1\r\nhidden words\r\nY=2\r\n"
+    )
     result = place("bom.env")
     assert (result.status, result.stdout) == (0, "1|2\n")
     assert result.stderr.startswith(f"cli: warning: {place.folder}/bom.env:2: ")
@@ -268,7 +285,13 @@ def test_bom_crlf_and_a_bad_line_through_the_program(place):
 def test_missing_and_dangling_are_silent(place):
     (place.folder / "dangling.env").symlink_to("nowhere")
     (place.folder / "file").write_text("")
-    names = ["none.env", "dangling.env", "no/such/dir.env", "/no/such.env", "file/below.env"]
+    names = [
+        "none.env",
+        "dangling.env",
+        "no/such/dir.env",
+        "/no/such.env",
+        "file/below.env",
+    ]
     assert place(*names).all == (0, "|\n", "")
 
 
@@ -317,7 +340,9 @@ def test_five_lines_of_a_file_are_warned_of_and_the_rest_counted(place, line):
     rest = f"cli: warning: {path}: further problems in this file: 1"
     assert place("bad.env").stderr.splitlines()[5:] == [rest]
     path.write_text("X=x\n" + "\n".join(lines) + "\nY=y\n")
-    result = place("bad.env", "bad.env", required_envs=["NONE"])  # nothing runs with so many
+    result = place(
+        "bad.env", "bad.env", required_envs=["NONE"]
+    )  # nothing runs with so many
     told = result.stderr.splitlines()
     assert (result.status, len(told)) == (1, 7)
     rest = f"cli: warning: {path}: further problems in this file: 19,995"
@@ -361,15 +386,33 @@ NO_FILES = {
     "directory": (os.mkdir, "not a regular file"),
     "fifo": (make_fifo, "not a regular file"),
     "device": (make_device, "not a regular file"),
-    "link to a device": (lambda path: os.symlink("/dev/zero", path), "not a regular file"),
-    "link to a terminal": (lambda path: os.symlink("/dev/ptmx", path), "not a regular file"),
+    "link to a device": (
+        lambda path: os.symlink("/dev/zero", path),
+        "not a regular file",
+    ),
+    "link to a terminal": (
+        lambda path: os.symlink("/dev/ptmx", path),
+        "not a regular file",
+    ),
     "link to itself": (lambda path: os.symlink(path, path), ""),
     "not UTF-8": (lambda path: path.write_bytes(b"X=1\nY=\xff\n"), ":2: not UTF-8"),
-    "UTF-16": (lambda path: path.write_bytes("X=1\n".encode("utf-16")), ": is UTF-16; save it"),
-    "UTF-16 without BOM": (lambda path: path.write_bytes("X=1\n".encode("utf-16-le")), "UTF-16"),
+    "UTF-16": (
+        lambda path: path.write_bytes("X=1\n".encode("utf-16")),
+        ": is UTF-16; save it",
+    ),
+    "UTF-16 without BOM": (
+        lambda path: path.write_bytes("X=1\n".encode("utf-16-le")),
+        "UTF-16",
+    ),
     "NUL": (lambda path: path.write_bytes(b"X=1\nY=a\0b\n"), ":2: contains a NUL"),
-    "too large": (lambda path: path.write_bytes(b"#" * (SIZE_LIMIT + 1)), "larger than 1048576"),
-    "sparse": (lambda path: (path.touch(), os.truncate(path, 1 << 40)), "larger than 1048576"),
+    "too large": (
+        lambda path: path.write_bytes(b"#" * (SIZE_LIMIT + 1)),
+        "larger than 1048576",
+    ),
+    "sparse": (
+        lambda path: (path.touch(), os.truncate(path, 1 << 40)),
+        "larger than 1048576",
+    ),
 }
 
 
@@ -404,7 +447,9 @@ def test_a_file_that_cannot_be_read_is_an_error(place, tmp_path):
     path.chmod(0)
     place(str(path))
     drop = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
-    result = place.made.run(*drop, place.made.launcher, "demo", "show", executable=setpriv)
+    result = place.made.run(
+        *drop, place.made.launcher, "demo", "show", executable=setpriv
+    )
     assert result.all == (1, "", f"cli: {path}: Permission denied\n")
 
 
@@ -424,7 +469,15 @@ def test_an_unknown_form_is_told_once_with_file_and_key(place):
 
 
 REFUSED = [
-    *("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_", "BASH_ENV", "ENV", "PYTHONPATH", "PYTHONSTARTUP"),
+    *(
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "LD_",
+        "BASH_ENV",
+        "ENV",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+    ),
     *("PERL5LIB", "RUBYOPT", "NODE_OPTIONS", "GIT_SSH_COMMAND"),
 ]
 
@@ -464,7 +517,11 @@ def test_reading_a_file_directly(tmp_path):
 def test_json_numbers_and_booleans_in_envs(place):
     text = json.dumps(command(env_files=[])).removesuffix("}")
     place()
-    (place.folder / "command.json").write_text(text + ', "envs": {"X": 1.50, "Y": true}}')
+    (place.folder / "command.json").write_text(
+        text + ', "envs": {"X": 1.50, "Y": true}}'
+    )
     assert place.made.run("demo", "show").all == (0, "1.50|true\n", "")
-    (place.folder / "command.json").write_text(text + ', "envs": {"X": 42, "Y": false}}')
+    (place.folder / "command.json").write_text(
+        text + ', "envs": {"X": 42, "Y": false}}'
+    )
     assert place.made.run("demo", "show").all == (0, "42|false\n", "")

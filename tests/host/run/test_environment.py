@@ -5,7 +5,15 @@ import itertools
 import pytest
 
 from host.cli.variables import traced_variables
-from host.run.layers import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Layers, Variable
+from host.run.layers import (
+    ENV_FILES,
+    ENVS,
+    FRAMEWORK,
+    SETTINGS,
+    SYSTEM,
+    Layers,
+    Variable,
+)
 from testing.installation import command
 
 # Prints each variable as NAME=[value], or NAME unset.
@@ -29,7 +37,9 @@ def values_of(rank: str) -> dict[str, str]:
     """Return what the source of this rank says for all 81 rows together."""
     index = RANKS.index(rank)
     return {
-        name_of(row): rank if row[index] == "set" else "" for row in ROWS if row[index] != "absent"
+        name_of(row): rank if row[index] == "set" else ""
+        for row in ROWS
+        if row[index] != "absent"
     }
 
 
@@ -49,7 +59,9 @@ def shown(shared_install):
             "config/settings.conf": "".join(
                 f'{name}="{value}"\n' for name, value in values_of("settings").items()
             ),
-            "commands/demo/show/command.json": command(envs=values_of("envs"), env_files=[".env"]),
+            "commands/demo/show/command.json": command(
+                envs=values_of("envs"), env_files=[".env"]
+            ),
             "commands/demo/show/.env": "".join(
                 f"{name}={value}\n" for name, value in values_of("env_file").items()
             ),
@@ -73,9 +85,17 @@ RULES = {
     "rule 1: also when empty": ("BOTH", {"BOTH": ""}, "BOTH=[]"),
     "rule 2: envs beats .env": ("ENVS_AND_FILE", {}, "ENVS_AND_FILE=[envs]"),
     "rule 3: only in .env": ("FILE_ONLY", {}, "FILE_ONLY=[file]"),
-    "rule 4: system is not overwritten": ("FILE_ONLY", {"FILE_ONLY": "sys"}, "FILE_ONLY=[sys]"),
+    "rule 4: system is not overwritten": (
+        "FILE_ONLY",
+        {"FILE_ONLY": "sys"},
+        "FILE_ONLY=[sys]",
+    ),
     "rule 4: nor by settings": ("SETTINGS", {"SETTINGS": "sys"}, "SETTINGS=[sys]"),
-    "rule 4: nor unset by settings": ("UNSET_THERE", {"UNSET_THERE": "s"}, "UNSET_THERE=[s]"),
+    "rule 4: nor unset by settings": (
+        "UNSET_THERE",
+        {"UNSET_THERE": "s"},
+        "UNSET_THERE=[s]",
+    ),
     "rule 5: worked case": ("TIMEOUT", {}, "TIMEOUT=[60]"),
     "rule 5: worked case with system": ("TIMEOUT", {"TIMEOUT": "90"}, "TIMEOUT=[90]"),
     "rule 5: only in .env keeps its value": ("FILE_ONLY", {}, "FILE_ONLY=[file]"),
@@ -83,7 +103,11 @@ RULES = {
     "a later .env beats an earlier one": ("TWO_FILES", {}, "TWO_FILES=[second]"),
     "a later line beats an earlier one": ("TWO_LINES", {}, "TWO_LINES=[second]"),
     "rank 5: no source": ("NOWHERE", {}, "NOWHERE unset"),
-    "a name of the framework": ("COMMAND_NAME", {"COMMAND_NAME": "sys"}, "COMMAND_NAME=[show]"),
+    "a name of the framework": (
+        "COMMAND_NAME",
+        {"COMMAND_NAME": "sys"},
+        "COMMAND_NAME=[show]",
+    ),
     "a name of the framework in envs": ("LIB_DIR", {}, "LIB_DIR=[{root}/core/lib]"),
 }
 
@@ -92,7 +116,12 @@ RULES = {
 def ruled(shared_install):
     files = {
         "command.json": command(
-            envs={"TIMEOUT": "60", "BOTH": "envs", "ENVS_AND_FILE": "envs", "LIB_DIR": "/x"},
+            envs={
+                "TIMEOUT": "60",
+                "BOTH": "envs",
+                "ENVS_AND_FILE": "envs",
+                "LIB_DIR": "/x",
+            },
             env_files=["a.env", "b.env"],
         ),
         "a.env": "TIMEOUT=40\nENVS_AND_FILE=file\nFILE_ONLY=file\nTWO_FILES=first\n"
@@ -104,8 +133,13 @@ def ruled(shared_install):
         {
             "config/settings.conf": "TIMEOUT=30\nSETTINGS_AND_FILE=settings\nSETTINGS=settings\n"
             "unset UNSET_THERE\nCLI_DIR=/x\n",
-            **{f"commands/demo/show/{name}": content for name, content in files.items()},
-            **{f"plugins/more/extra/show/{name}": content for name, content in files.items()},
+            **{
+                f"commands/demo/show/{name}": content for name, content in files.items()
+            },
+            **{
+                f"plugins/more/extra/show/{name}": content
+                for name, content in files.items()
+            },
         }
     )
 
@@ -141,7 +175,19 @@ def test_references_across_sources(install):
             "commands/demo/show/main.sh": SHOW,
         }
     )
-    names = ["S", "F", "G", "E", "LATER", "NEXT", "CHAIN", "SELF", "PATHLIKE", "SYS", "AFTER"]
+    names = [
+        "S",
+        "F",
+        "G",
+        "E",
+        "LATER",
+        "NEXT",
+        "CHAIN",
+        "SELF",
+        "PATHLIKE",
+        "SYS",
+        "AFTER",
+    ]
     result = made.run("demo", "show", *names, "SEEN", "WHO", env={"SYS": "sys"})
     root = made.root
     s = f"sys-{root}"
@@ -176,7 +222,14 @@ def test_required_envs(install):
         {
             "config/settings.conf": "IN_SETTINGS=1\nEMPTY=\n",
             "commands/demo/show/command.json": command(
-                required_envs=["IN_SETTINGS", "IN_FILE", "IN_ENVS", "EMPTY", "NOWHERE", "HERE"],
+                required_envs=[
+                    "IN_SETTINGS",
+                    "IN_FILE",
+                    "IN_ENVS",
+                    "EMPTY",
+                    "NOWHERE",
+                    "HERE",
+                ],
                 envs={"IN_ENVS": "1"},
                 env_files=[".env"],
             ),
@@ -209,18 +262,26 @@ def test_debug_lines_say_what_was_ignored_and_no_value(ruled, debug):
     result = ruled.run("demo", "show", "TIMEOUT", env={"TIMEOUT": "90", "DEBUG": debug})
     assert result.stdout == "TIMEOUT=[90]\n"
     lines = result.stderr.splitlines()
-    assert all(line.startswith("[DEBUG] 2") and line[10:33].count(":") == 2 for line in lines)
+    assert all(
+        line.startswith("[DEBUG] 2") and line[10:33].count(":") == 2 for line in lines
+    )
     ignored = [line for line in lines if " TIMEOUT: " in line]
     sources = ["command.json", "config/settings.conf", "a.env"]  # the strongest first
     assert len(ignored) == len(sources)
     assert all(source in line for source, line in zip(sources, ignored, strict=True))
-    assert not any(value in result.stderr for value in ("TIMEOUT=", " 40", " 30 ", "=60", "= 90"))
+    assert not any(
+        value in result.stderr for value in ("TIMEOUT=", " 40", " 30 ", "=60", "= 90")
+    )
 
 
 @pytest.mark.parametrize("debug", ["false", "0", "off", "", "yes", "2", " true"])
 def test_no_debug_lines_otherwise(ruled, debug):
     env = {"TIMEOUT": "90", "DEBUG": debug}
-    assert ruled.run("demo", "show", "TIMEOUT", env=env).all == (0, "TIMEOUT=[90]\n", "")
+    assert ruled.run("demo", "show", "TIMEOUT", env=env).all == (
+        0,
+        "TIMEOUT=[90]\n",
+        "",
+    )
 
 
 def test_debug_of_a_source_is_for_the_script_only(install):
@@ -244,14 +305,25 @@ def test_the_lowest_rank_wins_and_within_a_rank_the_later():
     layers = Layers({"S": "s"}, {"F": "f"})
     for name in ("S", "F"):
         layers.offer(Variable(name, "x", "envs", ENVS))
-    offers = [(ENV_FILES, "1"), (ENV_FILES, "2"), (3.5, "3"), (ENV_FILES, "4"), (SETTINGS, "5")]
+    offers = [
+        (ENV_FILES, "1"),
+        (ENV_FILES, "2"),
+        (3.5, "3"),
+        (ENV_FILES, "4"),
+        (SETTINGS, "5"),
+    ]
     winners = []
     for rank, value in offers:
         layers.offer(Variable("X", value, "a", rank))
         winners.append(layers.get("X"))
     assert winners == ["1", "2", "3", "3", "5"]
     assert layers.environment() == {"S": "s", "F": "f", "X": "5"}
-    assert [layers.get(name) for name in ("S", "F", "X", "NONE")] == ["s", "f", "5", None]
+    assert [layers.get(name) for name in ("S", "F", "X", "NONE")] == [
+        "s",
+        "f",
+        "5",
+        None,
+    ]
 
 
 def test_trace_names_the_winner_and_what_it_shadows():
@@ -266,7 +338,11 @@ def test_trace_names_the_winner_and_what_it_shadows():
         framework={"F": "f", "G": "same"},
     )
     traced = {
-        name: (one.value, one.rank, [(weaker.value, weaker.rank) for weaker in one.shadows])
+        name: (
+            one.value,
+            one.rank,
+            [(weaker.value, weaker.rank) for weaker in one.shadows],
+        )
         for name, one in traced_variables(layers).items()
     }
     assert traced == {

@@ -14,7 +14,8 @@ from testing.installation import Made
 from testing.waiting import wait_until
 
 WAITING = (
-    'touch "$HOME/started"; while [ ! -e "$HOME/go" ]; do sleep 0.02; done; echo "finished $1"'
+    'touch "$HOME/started"; while [ ! -e "$HOME/go" ]; do sleep 0.02; done; echo '
+    '"finished $1"'
 )
 
 
@@ -41,7 +42,9 @@ def finish(made: Made, process: subprocess.Popen[str]) -> str:
     return process.stdout.read()
 
 
-@pytest.mark.parametrize("recorded", [False, True], ids=["inherited", "held by the parent"])
+@pytest.mark.parametrize(
+    "recorded", [False, True], ids=["inherited", "held by the parent"]
+)
 def test_a_second_run_fails(install: Callable[..., Made], recorded: bool) -> None:
     made = install({"commands/m": script(WAITING, exclusive=True, record=recorded)})
     first = start(made, "m", "first")
@@ -65,12 +68,16 @@ def test_a_run_waits(install: Callable[..., Made]) -> None:
         text=True,
     )
     assert second.stderr is not None
-    assert second.stderr.readline().startswith("cli: m: waiting for another run to end (")
+    assert second.stderr.readline().startswith(
+        "cli: m: waiting for another run to end ("
+    )
     assert finish(made, first) == "finished first\n"
     assert second.communicate(timeout=30) == ("finished second\n", "")
 
 
-def test_commands_with_one_name_exclude_each_other(install: Callable[..., Made]) -> None:
+def test_commands_with_one_name_exclude_each_other(
+    install: Callable[..., Made],
+) -> None:
     made = install(
         {
             "commands/a": script(WAITING, exclusive="database"),
@@ -97,7 +104,9 @@ def test_a_run_inside_its_holder_does_not_wait(
     assert "cannot start inside a run that holds the same lock" in done.stderr
 
 
-def test_the_lock_lasts_as_long_as_a_background_process(install: Callable[..., Made]) -> None:
+def test_the_lock_lasts_as_long_as_a_background_process(
+    install: Callable[..., Made],
+) -> None:
     text = f'[ "$1" ] || {{ ({WAITING}) < /dev/null > /dev/null 2>&1 & }}; exit 0'
     made = install({"commands/m": script(text, exclusive=True)})
     assert made.run("m").status == 0
@@ -112,7 +121,9 @@ def test_a_killed_run_leaves_no_lock(install: Callable[..., Made]) -> None:
     first.kill()
     first.wait()
     (made.home / "go").touch()
-    wait_until(lambda: made.run("m").status == 0)  # its `sleep` holds the lock for a moment
+    wait_until(
+        lambda: made.run("m").status == 0
+    )  # its `sleep` holds the lock for a moment
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b'{"process": "x"}', b"\xff\0"])
@@ -129,15 +140,22 @@ def test_a_damaged_lock_file_only_changes_the_message(
     finish(made, first)
 
 
-def test_a_lock_that_cannot_be_made(install: Callable[..., Made], tmp_path: Path) -> None:
+def test_a_lock_that_cannot_be_made(
+    install: Callable[..., Made], tmp_path: Path
+) -> None:
     made = install({"commands/m": script("true", exclusive=True)})
     (tmp_path / "file").write_text("")
     done = made.run("m", env={"XDG_STATE_HOME": str(tmp_path / "file")})
     assert (done.status, done.stdout) == (1, "")
-    assert "the lock of an exclusive command cannot be used: Not a directory" in done.stderr
+    assert (
+        "the lock of an exclusive command cannot be used: Not a directory"
+        in done.stderr
+    )
 
 
 def test_descriptors_of_an_exclusive_run(install: Callable[..., Made]) -> None:
     made = install({"commands/m": script("ls /proc/$$/fd", exclusive=True)})
     inherited = [int(name) for name in made.run("m").stdout.split()]
-    assert [number for number in inherited if 2 < number < 200 and number != 255] == [101]
+    assert [number for number in inherited if 2 < number < 200 and number != 255] == [
+        101
+    ]

@@ -221,7 +221,9 @@ ESCAPE = st.sampled_from(["\\$", "\\\\"])
 def reference(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
         NAMES.map(lambda name: "${" + name + "}"),
-        st.builds(lambda name, op, word: f"${{{name}{op}{word}}}", NAMES, OPERATORS, inner),
+        st.builds(
+            lambda name, op, word: f"${{{name}{op}{word}}}", NAMES, OPERATORS, inner
+        ),
     )
 
 
@@ -231,7 +233,9 @@ def sequence(part: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 TEXT = st.recursive(
     sequence(NAMES.map(lambda name: "${" + name + "}")),
-    lambda inner: sequence(st.one_of(NAMES.map(lambda name: f"${name}."), reference(inner))),
+    lambda inner: sequence(
+        st.one_of(NAMES.map(lambda name: f"${name}."), reference(inner))
+    ),
     max_leaves=12,
 )
 
@@ -265,8 +269,16 @@ def test_bash_agrees(texts):
 
 def test_bash_agrees_on_the_table():
     shell_only = ("$(", "`", "$1", "$$", "$-", '"', "\udcff", "$D", "${D", "\\`")
-    texts = [one for one in TABLE if one and one != "a\\" and not any(m in one for m in shell_only)]
-    texts = [one for one in texts if "$UNSET" not in one or (":=" not in one and "=d" not in one)]
+    texts = [
+        one
+        for one in TABLE
+        if one and one != "a\\" and not any(m in one for m in shell_only)
+    ]
+    texts = [
+        one
+        for one in texts
+        if "$UNSET" not in one or (":=" not in one and "=d" not in one)
+    ]
     assert len(texts) > 40
     assert [TABLE[one] for one in texts] == bash(texts)
 
@@ -316,5 +328,7 @@ def test_deep_nesting():
     warnings = []
     assert expand(nested(100), VALUES.get, lambda: warnings.append(1)) == "x"
     assert warnings == []
-    assert expand(nested(50_000), VALUES.get, lambda: warnings.append(1)) == nested(50_000)
+    assert expand(nested(50_000), VALUES.get, lambda: warnings.append(1)) == nested(
+        50_000
+    )
     assert warnings == [1]

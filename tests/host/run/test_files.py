@@ -38,8 +38,25 @@ def tree(tmp_path, monkeypatch):
 
 
 _IN_TREE = [
-    *("", "a", "a/file", "a//./b/", "a/b/up", "a/b/up/b/../file", "to_file", "to_file/x"),
-    *("absolute/up/file", "chain", "nowhere", "nowhere/../a", "missing", "missing/../a", "loop"),
+    *(
+        "",
+        "a",
+        "a/file",
+        "a//./b/",
+        "a/b/up",
+        "a/b/up/b/../file",
+        "to_file",
+        "to_file/x",
+    ),
+    *(
+        "absolute/up/file",
+        "chain",
+        "nowhere",
+        "nowhere/../a",
+        "missing",
+        "missing/../a",
+        "loop",
+    ),
     "x\0y",
 ]
 

@@ -34,8 +34,12 @@ def shown(made: Made, words: str = "demo/show", config: str = "") -> str:
 def pair(shared_install):
     """Two installations, `alpha` and `beta`, and `bare`: a third one without a launcher."""
     alpha = shared_install(FILES, program="alpha")
-    beta = shared_install({**FILES, "core/cli.json": {"name": "Beta", "version": "2.0.0"}}, "beta")
-    bare = shared_install({**FILES, "core/cli.json": {"name": "Bare", "version": "3.0.0"}})
+    beta = shared_install(
+        {**FILES, "core/cli.json": {"name": "Beta", "version": "2.0.0"}}, "beta"
+    )
+    bare = shared_install(
+        {**FILES, "core/cli.json": {"name": "Bare", "version": "3.0.0"}}
+    )
     (bare.root / "core" / "cli").unlink()
     alternate = {"name": "Alternate", "version": "9.9.9"}
     bare.write({"alternate.json": alternate})
@@ -65,13 +69,17 @@ def test_a_command_of_one_program_that_calls_another_gets_that_ones_installation
 
 def test_cli_dir_given_inside_a_command_counts(pair):
     _, _, bare = pair
-    result = call(pair, 'CLI_DIR="$X" "$BETA" demo show; CLI_DIR="$X" "$BETA" --version')
+    result = call(
+        pair, 'CLI_DIR="$X" "$BETA" demo show; CLI_DIR="$X" "$BETA" --version'
+    )
     assert result.all == (0, shown(bare) + "Bare 3.0.0\n", "")
 
 
 def test_cli_dir_given_inside_a_command_counts_for_the_same_program(pair):
     _, _beta, bare = pair
-    result = call(pair, 'CLI_DIR="$X" "$ALPHA" demo show; CLI_DIR="${BETA%/core/*}" "$ALPHA" -V')
+    result = call(
+        pair, 'CLI_DIR="$X" "$ALPHA" demo show; CLI_DIR="${BETA%/core/*}" "$ALPHA" -V'
+    )
     assert result.all == (0, shown(bare) + "Beta 2.0.0\n", "")
 
 
@@ -103,13 +111,19 @@ def test_a_chosen_config_file_is_not_handed_to_another_program(pair):
 
 def test_a_config_file_chosen_inside_a_command_counts(pair):
     _, _beta, _bare = pair
-    result = call(pair, 'GLOBAL_CONFIG_FILE="$ALT" "$BETA" -V; GLOBAL_CONFIG_FILE=$ALT "$ALPHA" -V')
+    result = call(
+        pair,
+        'GLOBAL_CONFIG_FILE="$ALT" "$BETA" -V; GLOBAL_CONFIG_FILE=$ALT "$ALPHA" -V',
+    )
     assert result.all == (0, "Alternate 9.9.9\nAlternate 9.9.9\n", "")
 
 
 def test_config_file_and_directory_may_both_be_chosen(pair):
     _alpha, _, bare = pair
-    env = {"CLI_DIR": str(bare.root), "GLOBAL_CONFIG_FILE": str(bare.root / "alternate.json")}
+    env = {
+        "CLI_DIR": str(bare.root),
+        "GLOBAL_CONFIG_FILE": str(bare.root / "alternate.json"),
+    }
     result = call(pair, '"$ALPHA" demo show; "$ALPHA" -V', **env)
     assert result.all == (
         0,
@@ -130,13 +144,24 @@ def test_the_variables_of_a_run_without_sources(pair):
     names = {line.partition("=")[0] for line in result.stdout.splitlines()}
     assert names <= {
         *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
-        *("COMMAND_NAME", "COMMAND_CATEGORY", "CLI_RUN", "PATH", "HOME", "PWD", "OLDPWD", "_"),
+        *(
+            "COMMAND_NAME",
+            "COMMAND_CATEGORY",
+            "CLI_RUN",
+            "PATH",
+            "HOME",
+            "PWD",
+            "OLDPWD",
+            "_",
+        ),
     }
 
 
 def test_the_callers_framework_paths_are_replaced(pair):
     alpha, _, _ = pair
-    stale = dict.fromkeys(["CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "COMMAND_NAME"], "stale")
+    stale = dict.fromkeys(
+        ["CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "COMMAND_NAME"], "stale"
+    )
     assert alpha.run("demo", "show", env=stale).all == (0, shown(alpha), "")
 
 
@@ -149,13 +174,20 @@ def test_the_name_comes_from_the_executable_and_cli_json(shared_install):
     link.symlink_to(made.launcher)
     for executable in (made.launcher, link):
         name = executable.name
-        assert made.run("--version", executable=executable).all == (0, "Ünïted 0.0.1\n", "")
+        assert made.run("--version", executable=executable).all == (
+            0,
+            "Ünïted 0.0.1\n",
+            "",
+        )
         unknown = made.run("dmo", executable=executable)
         assert unknown.status == 2
         assert unknown.stderr.startswith(f"{name}: ")
         assert f"did you mean {name} demo?" in unknown.stderr
         assert unknown.stderr.count("\n") == 1
-        assert f"{name} demo show" in made.run("help", "demo", "show", executable=executable).stdout
+        assert (
+            f"{name} demo show"
+            in made.run("help", "demo", "show", executable=executable).stdout
+        )
         assert f"Usage: {name} " in made.run(executable=executable).stdout
 
 
@@ -178,7 +210,9 @@ def test_commands_dir_and_plugins_dir_of_cli_json(shared_install):
     assert f"|{made.root}/more|" in made.run("tools", "show").stdout
 
 
-def test_an_installation_in_the_data_home_needs_no_launcher_inside(shared_install, tmp_path):
+def test_an_installation_in_the_data_home_needs_no_launcher_inside(
+    shared_install, tmp_path
+):
     made = shared_install(FILES, program="acme")
     launcher = tmp_path / "bin" / "acme"
     launcher.parent.mkdir()
@@ -186,7 +220,9 @@ def test_an_installation_in_the_data_home_needs_no_launcher_inside(shared_instal
     data = tmp_path / "data"
     data.mkdir()
     (data / "acme").symlink_to(made.root)
-    result = made.run("demo", "show", executable=launcher, env={"XDG_DATA_HOME": str(data)})
+    result = made.run(
+        "demo", "show", executable=launcher, env={"XDG_DATA_HOME": str(data)}
+    )
     assert (result.status, result.stderr) == (0, "")
     assert result.stdout.startswith(f"{made.root}|")
     # Nothing there: a hint how to make one.
@@ -207,7 +243,11 @@ def test_relative_paths_count_from_the_current_directory(pair, name):
     alpha, _, bare = pair
     relative = "." if name == "CLI_DIR" else "alternate.json"
     result = alpha.run("--version", env={name: relative}, cwd=bare.root)
-    assert result.all == (0, "Bare 3.0.0\n" if name == "CLI_DIR" else "Alternate 9.9.9\n", "")
+    assert result.all == (
+        0,
+        "Bare 3.0.0\n" if name == "CLI_DIR" else "Alternate 9.9.9\n",
+        "",
+    )
 
 
 def in_deleted_directory(made: Made, line: str):
@@ -236,7 +276,9 @@ def test_an_absolute_path_in_a_deleted_directory_runs(pair):
     assert (result.status, result.stdout) == (0, shown(alpha))
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="the file system refuses such names")
+@pytest.mark.skipif(
+    sys.platform == "darwin", reason="the file system refuses such names"
+)
 def test_an_installation_whose_path_is_hostile(tmp_path_factory, shared_install):
     made = shared_install(FILES)
     odd = made.root.parent / "sp ace 'q\" $HOME \udce9 é\n[31m"

@@ -101,7 +101,9 @@ def test_a_plugin_that_is_being_asked_ends_with_it(made, tmp_path, words):
     process = start(made, *words, HANG=str(asked), MARK=f"ends {asked}")
     wait_until(asked.exists)
     process.send_signal(signal.SIGINT)  # to it alone, as no terminal would
-    said = b"".join(process.communicate(timeout=60)).strip()  # click ends the line of a ^C
+    said = b"".join(
+        process.communicate(timeout=60)
+    ).strip()  # click ends the line of a ^C
     assert (said, process.returncode) == (b"", -signal.SIGINT)
     assert processes_left_with(f"ends {asked}") == []
 

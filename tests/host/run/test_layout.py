@@ -19,13 +19,25 @@ WITH_T = {**EXPORTED, "GLOBAL_CONFIG_FILE": "/t"}
 IN_X = {**EXPORTED, "CLI_DIR": "/x", "GLOBAL_CONFIG_FILE": "/x/core/cli.json"}
 LAYOUTS = {
     "own": ("/a/core/cli", {}, "/a", "", "/a"),
-    "empty CLI_DIR": ("/a/core/cli", {"CLI_DIR": "", "GLOBAL_CONFIG_FILE": ""}, "/a", "", "/a"),
+    "empty CLI_DIR": (
+        "/a/core/cli",
+        {"CLI_DIR": "", "GLOBAL_CONFIG_FILE": ""},
+        "/a",
+        "",
+        "/a",
+    ),
     "CLI_DIR": ("/a/core/cli", {"CLI_DIR": "/x"}, "/x", "", "/a"),
     "CLI_DIR is its own": ("/a/core/cli", {"CLI_DIR": "/a"}, "/a", "", "/a"),
     "CLI_DIR is cleaned": ("/a/core/cli", {"CLI_DIR": "/x/./y/../"}, "/x", "", "/a"),
     "root": ("/a/core/cli", {"CLI_DIR": "/"}, "/", "/core/cli.json", "/a"),
     "config": ("/a/core/cli", {"GLOBAL_CONFIG_FILE": "/t.json"}, "/a", "/t.json", "/a"),
-    "both": ("/a/core/cli", {"CLI_DIR": "/x", "GLOBAL_CONFIG_FILE": "/t"}, "/x", "/t", "/a"),
+    "both": (
+        "/a/core/cli",
+        {"CLI_DIR": "/x", "GLOBAL_CONFIG_FILE": "/t"},
+        "/x",
+        "/t",
+        "/a",
+    ),
     "CLI_DIR and another CORE_DIR": (
         *("/a/core/cli", {"CLI_DIR": "/x", "CORE_DIR": "/y/core"}),
         *("/x", "", "/a"),
@@ -100,12 +112,20 @@ LAYOUTS = {
         *("/h/.local/share/c", "", "c"),
     ),
     "no launcher, HOME": ("/usr/bin/c", {"HOME": "/h"}, "/h/.local/share/c", "", "c"),
-    "python -m": ("/x/host/__main__.py", {"HOME": "/h"}, "/h/.local/share/cli", "", "cli"),
+    "python -m": (
+        "/x/host/__main__.py",
+        {"HOME": "/h"},
+        "/h/.local/share/cli",
+        "",
+        "cli",
+    ),
 }
 
 
 @pytest.mark.parametrize(
-    ("executable", "environ", "root", "config", "launcher"), LAYOUTS.values(), ids=LAYOUTS.keys()
+    ("executable", "environ", "root", "config", "launcher"),
+    LAYOUTS.values(),
+    ids=LAYOUTS.keys(),
 )
 def test_layout(executable, environ, root, config, launcher):
     found = find_layout(executable, environ)
@@ -120,12 +140,22 @@ def test_layout(executable, environ, root, config, launcher):
 
 def test_settings_and_lock_are_at_their_places():
     found = Layout("cli", "/a", "/a/core/cli.json")
-    assert (found.settings_file, found.lock_file) == ("/a/config/settings.conf", "/a/cli.lock")
+    assert (found.settings_file, found.lock_file) == (
+        "/a/config/settings.conf",
+        "/a/cli.lock",
+    )
 
 
 def test_program_names():
     names = ["/x/acme", "acme", "", "-c", "-m", "/x/__main__.py"]
-    assert [program_name(one) for one in names] == ["acme", "acme", "cli", "cli", "cli", "cli"]
+    assert [program_name(one) for one in names] == [
+        "acme",
+        "acme",
+        "cli",
+        "cli",
+        "cli",
+        "cli",
+    ]
 
 
 def test_find_layout_in_a_deleted_directory(tmp_path, monkeypatch):

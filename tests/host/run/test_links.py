@@ -76,7 +76,9 @@ def test_scripts_find_the_files_beside_their_folder(made, link):
     for name in SCRIPTS:
         assert made.run(*category, name).all == (0, "beside\n", ""), name
     folder = made.root.parent.resolve() / "repo/bin"
-    which = json.loads(made.run("self", "which", *category, "bash", "--format", "json").stdout)
+    which = json.loads(
+        made.run("self", "which", *category, "bash", "--format", "json").stdout
+    )
     assert (which["file"], which["definition"]) == (f"{folder}/bash",) * 2
     page = made.run("help", *category, "bash").stdout
     assert f"Defined in {folder}/bash." in page
@@ -104,13 +106,17 @@ def test_a_linked_script_in_a_linked_folder(made):
 
 def test_a_command_in_a_linked_folder_has_the_names_of_the_link(made):
     """The words are those of the tree, whatever the name of the folder that the link leads to."""
-    made.write({"../repo/ship/main": '#!/bin/sh\n# Ship it.\necho "$0 $COMMAND_NAME"\n'})
+    made.write(
+        {"../repo/ship/main": '#!/bin/sh\n# Ship it.\necho "$0 $COMMAND_NAME"\n'}
+    )
     (made.root / "commands/ops").mkdir()
     (made.root / "commands/ops/deploy").symlink_to(made.root.parent / "repo/ship")
     file = made.root.parent.resolve() / "repo/ship/main"
     assert made.run("ops", "deploy").all == (0, f"{file} deploy\n", "")
     listed = json.loads(made.run("self", "list", "--format", "json").stdout)["commands"]
-    assert [(one["path"], one["name"]) for one in listed] == [(["ops", "deploy"], "deploy")]
+    assert [(one["path"], one["name"]) for one in listed] == [
+        (["ops", "deploy"], "deploy")
+    ]
 
 
 def test_an_error_names_the_users_own_file(made):
@@ -147,15 +153,35 @@ def test_a_linked_folder_of_a_project(made, tmp_path, linked, inside):
 def test_a_git_plugin_runs_from_its_current_version(made, tmp_path):
     repository = tmp_path / "tools"
     made.write({f"{repository}/bin/show": DOUBLE, f"{repository}/lib/x.txt": "one\n"})
-    made.write({f"{repository}/plugin.json": {"name": "tools", "directory": "bin", "scripts": {}}})
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", repository]
+    made.write(
+        {
+            f"{repository}/plugin.json": {
+                "name": "tools",
+                "directory": "bin",
+                "scripts": {},
+            }
+        }
+    )
+    git = [
+        "git",
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@example.org",
+        "-C",
+        repository,
+    ]
     subprocess.run(["git", "init", "-q", repository], check=True)
     subprocess.run([*git, "add", "."], check=True)
     subprocess.run([*git, "commit", "-qm", "one"], check=True)
-    added = made.run("self", "plugin", "add", f"file://{repository}", "--name", "tools", "--yes")
+    added = made.run(
+        "self", "plugin", "add", f"file://{repository}", "--name", "tools", "--yes"
+    )
     assert added.status == 0, added.stderr
     assert made.run("show").all == (0, "one\n", "")
-    file = json.loads(made.run("self", "which", "show", "--format", "json").stdout)["file"]
+    file = json.loads(made.run("self", "which", "show", "--format", "json").stdout)[
+        "file"
+    ]
     first = f"{made.root.resolve()}/plugins/.versions/tools/"
     assert file.startswith(first)
     assert file.endswith("/tree/bin/show")

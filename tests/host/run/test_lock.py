@@ -21,7 +21,9 @@ def script(text: str) -> str:
 
 
 def add(made, path: str, text: str, **fields) -> None:
-    made.write({f"{path}/command.json": command(**fields), f"{path}/main.sh": script(text)})
+    made.write(
+        {f"{path}/command.json": command(**fields), f"{path}/main.sh": script(text)}
+    )
 
 
 @pytest.fixture
@@ -146,7 +148,10 @@ def test_an_installation_that_cannot_be_written(made):
         run[-1] = "three"
         assert made.run(*run, executable=setpriv, env=env).all == (0, "three\n", "")
         # No place at all: it runs all the same.
-        assert made.run(*run, executable=setpriv, env={"XDG_CACHE_HOME": "/proc/x"}).status == 0
+        assert (
+            made.run(*run, executable=setpriv, env={"XDG_CACHE_HOME": "/proc/x"}).status
+            == 0
+        )
     finally:
         made.root.chmod(0o755)
 
@@ -288,7 +293,10 @@ def test_places(tmp_path):
         layout = Layout("cli", root, str(config))
         return open_installation(layout, {"XDG_CACHE_HOME": "/cache"}).locks
 
-    assert places("/a%b/c") == ("/a%b/c/cli.lock", "/cache/cli-host/%2Fa%25b%2Fc%2Fcli.lock")
+    assert places("/a%b/c") == (
+        "/a%b/c/cli.lock",
+        "/cache/cli-host/%2Fa%25b%2Fc%2Fcli.lock",
+    )
     assert len(os.path.basename(places("/x" * 3000)[1])) <= 255
 
 
@@ -314,11 +322,15 @@ def test_written_and_read(tmp_path):
     found = read_lock([str(tmp_path / "none"), place], "key")
     for kind in ("trees", "commands", "sources"):
         [one], [again] = getattr(written, kind), getattr(found, kind)
-        assert json.dumps(again.row(), default=repr) == json.dumps(one.row(), default=repr)
+        assert json.dumps(again.row(), default=repr) == json.dumps(
+            one.row(), default=repr
+        )
     assert found.plugins.keys() == written.plugins.keys()
     for name, plugin in written.plugins.items():
         assert json.dumps(found.plugins[name].row()) == json.dumps(plugin.row())
-    assert found.warnings("acme") == ["plugin q is broken: a reason; see: acme self plugin list"]
+    assert found.warnings("acme") == [
+        "plugin q is broken: a reason; see: acme self plugin list"
+    ]
     assert read_lock([place], "other key") is None
     watched.write_text("")
     assert read_lock([place], "key") is None
@@ -374,7 +386,11 @@ def test_what_changed_meanwhile_is_not_written(tmp_path):
 def test_a_place_that_cannot_be_replaced(tmp_path):
     (tmp_path / "lock").mkdir()
     (tmp_path / "file").write_text("")
-    places = [str(tmp_path / "file" / "x"), str(tmp_path / "lock"), str(tmp_path / "good")]
+    places = [
+        str(tmp_path / "file" / "x"),
+        str(tmp_path / "lock"),
+        str(tmp_path / "good"),
+    ]
     write_lock(places, "key", a_lock())
     assert sorted(os.listdir(tmp_path)) == ["file", "good", "lock"]
     assert read_lock(places, "key") is not None

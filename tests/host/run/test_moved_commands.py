@@ -11,7 +11,9 @@ OLD = {"name": "Old", "description": "Ship it, formerly"}
 SHOW = '#!/bin/sh\necho "$COMMAND_CATEGORY/$COMMAND_NAME" "$@"\n'
 SHIP = {
     "commands/app/ship/command.json": command(
-        description="Ship it", envs={"A": "1"}, args=[{"name": "stage", "choices": ["dev", "prod"]}]
+        description="Ship it",
+        envs={"A": "1"},
+        args=[{"name": "stage", "choices": ["dev", "prod"]}],
     ),
     "commands/app/ship/main.sh": SHOW,
 }
@@ -45,7 +47,9 @@ def test_a_moved_command_runs_the_other_one(install, kind):
     definition = {**OLD, "moved_to": "app  ship", "envs": {"A": "2"}}
     files = {"commands/old/command.json": definition}
     if kind == "script":
-        files = {"commands/old": '#!/bin/sh\n# /// command\n# {"moved_to": "app ship"}\n# ///\n'}
+        files = {
+            "commands/old": '#!/bin/sh\n# /// command\n# {"moved_to": "app ship"}\n# ///\n'
+        }
     elif kind == "with an entrypoint":
         files["commands/old/command.json"] = {**definition, "entrypoint": "main.sh"}
         files["commands/old/main.sh"] = "#!/bin/sh\necho wrong\n"
@@ -57,7 +61,10 @@ def test_a_moved_command_runs_the_other_one(install, kind):
     assert wrong.stderr.startswith(warning)
     assert "[deprecated]" in made.run().stdout
     assert "[missing]" not in made.run().stdout
-    assert "Has moved. This command runs in its place: app ship" in made.run("help", "old").stdout
+    assert (
+        "Has moved. This command runs in its place: app ship"
+        in made.run("help", "old").stdout
+    )
     assert "prod\t" in made.run("--complete", "zsh", "old", "").stdout
     which = made.run("self", "which", "old").stdout
     assert "moved to:    app ship\n" in which
@@ -104,21 +111,36 @@ def test_a_wrong_target_is_an_error(install, target, reason):
 def test_lint_of_a_directory(install, tmp_path):
     made = install(SHIP)
     folder = tmp_path / "tools"
-    targets = {"inside": "here", "installed": "app ship", "wrong": "here more", "other": "far away"}
+    targets = {
+        "inside": "here",
+        "installed": "app ship",
+        "wrong": "here more",
+        "other": "far away",
+    }
     for name, target in targets.items():
         (folder / name).mkdir(parents=True)
-        (folder / name / "command.json").write_text(json.dumps({**OLD, "moved_to": target}))
+        (folder / name / "command.json").write_text(
+            json.dumps({**OLD, "moved_to": target})
+        )
     (folder / "here").write_text(SHOW)
     (folder / "here").chmod(0o755)
     lint = made.run("self", "lint", str(folder), "--format", "json")
     assert lint.status == 1
-    moved = [finding for finding in json.loads(lint.stdout)["findings"] if "moved" in str(finding)]
-    assert sorted("there is no command here more" in str(finding) for finding in moved) == [
+    moved = [
+        finding
+        for finding in json.loads(lint.stdout)["findings"]
+        if "moved" in str(finding)
+    ]
+    assert sorted(
+        "there is no command here more" in str(finding) for finding in moved
+    ) == [
         False,
         True,
     ]
     shutil.rmtree(folder / "wrong")
-    assert made.run("self", "lint", str(folder)).status == 0  # "far away" may be elsewhere
+    assert (
+        made.run("self", "lint", str(folder)).status == 0
+    )  # "far away" may be elsewhere
 
 
 def test_a_project_moves_its_own_commands_only(install, tmp_path):
@@ -126,7 +148,9 @@ def test_a_project_moves_its_own_commands_only(install, tmp_path):
     commands = tmp_path / "project/.cli/commands"
     for name, target in (("out", "app ship"), ("inside", "build")):
         (commands / name).mkdir(parents=True)
-        (commands / name / "command.json").write_text(json.dumps({**OLD, "moved_to": target}))
+        (commands / name / "command.json").write_text(
+            json.dumps({**OLD, "moved_to": target})
+        )
     (commands / "build").write_text(SHOW)
     (commands / "build").chmod(0o755)
     run = {"cwd": tmp_path / "project"}
@@ -141,7 +165,9 @@ def test_a_project_moves_its_own_commands_only(install, tmp_path):
     # A change of the target takes effect, so it must be trusted again.
     (commands / "deploy").write_text(SHOW)
     (commands / "deploy").chmod(0o755)
-    (commands / "inside/command.json").write_text(json.dumps({**OLD, "moved_to": "deploy"}))
+    (commands / "inside/command.json").write_text(
+        json.dumps({**OLD, "moved_to": "deploy"})
+    )
     assert made.run("inside", **run).status == 1
 
 

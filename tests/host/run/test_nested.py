@@ -63,10 +63,14 @@ def test_the_inner_run_gets_what_the_outer_caller_would_get(nested, caller):
 def test_what_the_outer_command_sets_itself_counts(install):
     made = install(
         {
-            "commands/outer/call/command.json": command(envs={"A": "envs", "B": "envs"}),
+            "commands/outer/call/command.json": command(
+                envs={"A": "envs", "B": "envs"}
+            ),
             "commands/outer/call/main.sh": "#!/bin/sh\nexport A=script\n"
             'C=inline "$CLI_DIR/core/cli" inner show\n',
-            "commands/inner/show/command.json": command(envs={"A": "inner", "C": "inner"}),
+            "commands/inner/show/command.json": command(
+                envs={"A": "inner", "C": "inner"}
+            ),
             "commands/inner/show/main.sh": '#!/bin/sh\necho "$A|${B-unset}|$C"\n',
         }
     )
@@ -76,13 +80,21 @@ def test_what_the_outer_command_sets_itself_counts(install):
 # What a script does before it calls on, and what the inner command then has of A and B.
 SHOW_TWO = '#!/bin/sh\necho "${A-unset}|${B-unset}"\n'
 CHANGES = {
-    "exports what envs refer to": ({"envs": {"B": "$C"}}, "export C=script", "settings|inner"),
+    "exports what envs refer to": (
+        {"envs": {"B": "$C"}},
+        "export C=script",
+        "settings|inner",
+    ),
     "exports one of envs": (
         {"envs": {"A": "outer", "B": "of $A"}},
         "export A=script",
         "script|inner",
     ),
-    "edits settings.conf": ({}, 'echo A=new >"$CLI_DIR/config/settings.conf"', "new|inner"),
+    "edits settings.conf": (
+        {},
+        'echo A=new >"$CLI_DIR/config/settings.conf"',
+        "new|inner",
+    ),
     "edits its own definition": (
         {"envs": {"A": "outer", "B": "outer"}},
         'sed s/outer/other/g "$0.json" >"${0%/*}/command.json"',
@@ -93,22 +105,34 @@ CHANGES = {
         'rm -r "${0%/*}"',
         "settings|inner",
     ),
-    "goes to another directory": ({"env_files": ["$PWD/.env"]}, "cd below", "settings|inner"),
+    "goes to another directory": (
+        {"env_files": ["$PWD/.env"]},
+        "cd below",
+        "settings|inner",
+    ),
     "unsets one": ({"envs": {"A": "outer", "B": "outer"}}, "unset A", "settings|inner"),
     "empties one": ({"envs": {"A": "outer", "B": "outer"}}, "A= B=", "|"),
-    "changes HOME": ({"envs": {"A": "$HOME", "B": "$HOME"}}, "export HOME=/x", "settings|inner"),
+    "changes HOME": (
+        {"envs": {"A": "$HOME", "B": "$HOME"}},
+        "export HOME=/x",
+        "settings|inner",
+    ),
     # The reference says so: no change is seen here.
     "sets the same": ({"envs": {"B": "outer"}}, "export B=outer", "settings|inner"),
 }
 
 
-@pytest.mark.parametrize(("fields", "change", "expected"), CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize(
+    ("fields", "change", "expected"), CHANGES.values(), ids=CHANGES
+)
 def test_what_the_outer_script_changes(install, tmp_path, fields, change, expected):
     made = install(
         {
             "config/settings.conf": "A=settings\n",
             "commands/outer/call/command.json": command(**fields),
-            "commands/outer/call/main.sh.json": json.dumps(command(envs={"A": "other"})),
+            "commands/outer/call/main.sh.json": json.dumps(
+                command(envs={"A": "other"})
+            ),
             "commands/outer/call/main.sh": f"#!/bin/sh\n{change}\n{CALL}",
             "commands/inner/show/command.json": command(envs={"B": "inner"}),
             "commands/inner/show/main.sh": SHOW_TWO,
@@ -137,22 +161,32 @@ def test_each_run_sources_settings_conf_once(install, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["a b", "a:b=c,d", "50%3A%", "new\nline", "\udcff\udce9", "é✓", "'\"$HOME`id`"]
+    "name",
+    ["a b", "a:b=c,d", "50%3A%", "new\nline", "\udcff\udce9", "é✓", "'\"$HOME`id`"],
 )
 def test_any_path_may_be_a_root(install, tmp_path, name):
     made = install(
         {
-            "commands/outer/call/command.json": command(envs={"A": "outer", "B": "outer"}),
+            "commands/outer/call/command.json": command(
+                envs={"A": "outer", "B": "outer"}
+            ),
             "commands/outer/call/main.sh": f"#!/bin/sh\nexport B=script\n{CALL}",
-            "commands/inner/show/command.json": command(envs={"A": "inner", "B": "inner"}),
+            "commands/inner/show/command.json": command(
+                envs={"A": "inner", "B": "inner"}
+            ),
             "commands/inner/show/main.sh": SHOW_TWO,
         }
     )
     root = made.root.rename(tmp_path / name)
-    assert made.run("outer", "call", executable=root / "core/cli").stdout == "inner|script\n"
+    assert (
+        made.run("outer", "call", executable=root / "core/cli").stdout
+        == "inner|script\n"
+    )
     link = tmp_path / "link"
     link.symlink_to(root)
-    linked = made.run("outer", "call", executable=root / "core/cli", env={"CLI_DIR": str(link)})
+    linked = made.run(
+        "outer", "call", executable=root / "core/cli", env={"CLI_DIR": str(link)}
+    )
     assert linked.stdout == "inner|script\n"
 
 
@@ -180,7 +214,10 @@ def test_cli_run_has_an_entry_for_each_installation_and_no_values(install):
     first, second = str(one.root), str(two.root)
     assert roots == [[first], [first, second], [second, first]]
     names = [pair.partition("=")[0] for pair in lines[0].split(":")[3].split(",")]
-    assert names == [*("ARG_WORDS_COUNT", *(f"ARG_WORDS_{n}" for n in range(1, 7))), "A"]
+    assert names == [
+        *("ARG_WORDS_COUNT", *(f"ARG_WORDS_{n}" for n in range(1, 7))),
+        "A",
+    ]
     assert "secret" not in done.stdout
 
 
@@ -202,7 +239,11 @@ def test_the_way_back_through_another_installation(install):
         for name in ("first", "second")
     )
     done = one.run("a", "one", two.launcher, "a", "two", one.launcher, "a", "two")
-    assert done.all == (0, "first one|\nfirst one|second two\nfirst two|second two\n", "")
+    assert done.all == (
+        0,
+        "first one|\nfirst one|second two\nfirst two|second two\n",
+        "",
+    )
 
 
 def test_another_program_gets_what_the_command_has(install):
@@ -247,7 +288,10 @@ def test_no_hash_of_a_secret_is_in_the_chain(install):
         "secrets": {"PIN": "run:echo 493817"},
         "env_files": ["run:echo CODE=271828"],
         "envs": {"URL": "https://u:$CODE@example.org", "PLAIN": "plain"},
-        "args": [{"name": "--key", "value": "K", "secret": True}, {"name": "--n", "value": "N"}],
+        "args": [
+            {"name": "--key", "value": "K", "secret": True},
+            {"name": "--n", "value": "N"},
+        ],
     }
     made = install(
         {
@@ -258,7 +302,10 @@ def test_no_hash_of_a_secret_is_in_the_chain(install):
     done = made.run("a", "b", "--key", "161803", "--n", "8")
     assert done.status == 0, done.stderr
     items = done.stdout.strip().split(":")[3].split(",")
-    names = {name: bool(hashed) for name, _, hashed in (item.partition("=") for item in items)}
+    names = {
+        name: bool(hashed)
+        for name, _, hashed in (item.partition("=") for item in items)
+    }
     assert names == {
         "PIN": False,
         "CODE": False,
@@ -272,11 +319,17 @@ def test_no_hash_of_a_secret_is_in_the_chain(install):
 def test_a_secret_is_dropped_by_the_inner_run_even_if_it_was_changed(install):
     made = install(
         {
-            "commands/outer/call/command.json": command(secrets={"A": "run:echo 493817"}),
+            "commands/outer/call/command.json": command(
+                secrets={"A": "run:echo 493817"}
+            ),
             "commands/outer/call/main.sh": f"#!/bin/sh\nexport A=changed\n{CALL}",
             "commands/inner/show/command.json": command(envs={"B": "${A:-unset}"}),
             "commands/inner/show/main.sh": SHOW_TWO,
         }
     )
     assert made.run("outer", "call").all == (0, "unset|unset\n", "")
-    assert made.run("outer", "call", env={"A": "caller"}).all == (0, "changed|changed\n", "")
+    assert made.run("outer", "call", env={"A": "caller"}).all == (
+        0,
+        "changed|changed\n",
+        "",
+    )

@@ -50,7 +50,9 @@ def scripts(install):
 
 
 def add(made, *options):
-    done = made.run("self", "plugin", "add", made.root.parent / "bin", "--yes", *options)
+    done = made.run(
+        "self", "plugin", "add", made.root.parent / "bin", "--yes", *options
+    )
     assert done.status == 0, done.stderr
     return done.stdout
 
@@ -86,7 +88,9 @@ def test_no_path(scripts):
 
 DECIDED = {
     "plugin.json has scripts": {"plugin.json": {"name": "bin", "scripts": {}}},
-    "there is a definition": {"db/command.json": {"name": "db", "description": "d", "script": "m"}},
+    "there is a definition": {
+        "db/command.json": {"name": "db", "description": "d", "script": "m"}
+    },
 }
 
 
@@ -121,7 +125,9 @@ def test_the_nearest_file_comes_first(scripts):
     expected = f"/usr/bin:/bin:{top}/tools:{top}/show:{top}/lib:{top}\n"
     env = {"PATH": "/usr/bin:/bin"}
     assert scripts.run("db", "show", env=env).all == (0, expected, "")
-    shown = scripts.run("self", "env", "db", "show", "PATH", "--format", "json", env=env)
+    shown = scripts.run(
+        "self", "env", "db", "show", "PATH", "--format", "json", env=env
+    )
     [row] = json.loads(shown.stdout)
     assert row["value"] == expected.strip()
     assert row["source"] == f"{top}/show/command.json: path, {top}/category.json: path"
@@ -130,7 +136,9 @@ def test_the_nearest_file_comes_first(scripts):
     expected = [f"{top}/tools", f"{top}/show", f"{top}/lib", top]
     assert listed["path_folders"] == expected
     page = scripts.run("help", "db", "show").stdout
-    assert "Folders on PATH:\n" + "".join(f"  {folder}\n" for folder in expected) in page
+    assert (
+        "Folders on PATH:\n" + "".join(f"  {folder}\n" for folder in expected) in page
+    )
 
 
 @pytest.mark.slow
@@ -140,7 +148,10 @@ def test_the_folders_of_a_linked_plugin_are_those_of_the_user(scripts, tmp_path)
     assert scripts.run("self", "plugin", "add", tmp_path / "link", "--yes").status == 0
     listed, *_ = json.loads(scripts.run("--format", "json").stdout)["commands"]
     assert listed["path_folders"] == [str(folder.resolve())]
-    assert f"Folders on PATH:\n  {folder.resolve()}\n" in scripts.run("help", "ops-a").stdout
+    assert (
+        f"Folders on PATH:\n  {folder.resolve()}\n"
+        in scripts.run("help", "ops-a").stdout
+    )
 
 
 @pytest.mark.slow
@@ -159,12 +170,15 @@ def test_a_command_of_a_project_and_its_project_json(scripts, tmp_path):
 
 def test_without_a_path_the_default_path_comes_first(scripts):
     scripts.write(
-        {"commands/show": f'#!/bin/sh\n# /// command\n# {{"path": ["."]}}\n# ///\n{SHOWS}'}
+        {
+            "commands/show": f'#!/bin/sh\n# /// command\n# {{"path": ["."]}}\n# ///\n{SHOWS}'
+        }
     )
     done = scripts.run("show", executable=None, env={"PATH": "/usr/bin:/bin"})
     assert done.status == 0
     program = (
-        f"import os; del os.environ['PATH']; os.execv({str(scripts.launcher)!r}, ['cli', 'show'])"
+        f"import os; del os.environ['PATH']; os.execv({str(scripts.launcher)!r}, "
+        "['cli', 'show'])"
     )
     env = {"HOME": str(scripts.home)}
     done = scripts.run("-c", program, executable=sys.executable, env=env)
@@ -175,12 +189,17 @@ def test_without_a_path_the_default_path_comes_first(scripts):
 def test_every_lookup_of_the_caller_gives_the_same_file(scripts):
     """A script named like a program does not hide the program, also for the interpreter."""
     scripts.write(
-        {"../bin/ls": "#!/bin/sh\necho wrong\n", "../bin/bash": "#!/bin/sh\necho wrong\n"}
+        {
+            "../bin/ls": "#!/bin/sh\necho wrong\n",
+            "../bin/bash": "#!/bin/sh\necho wrong\n",
+        }
     )
     scripts.write({"../bin/which-ls": "#!/usr/bin/env bash\ncommand -v ls bash\n"})
     add(scripts)
     env = {"PATH": "/usr/bin:/bin"}
-    found = "".join(f"{shutil.which(name, path=env['PATH'])}\n" for name in ("ls", "bash"))
+    found = "".join(
+        f"{shutil.which(name, path=env['PATH'])}\n" for name in ("ls", "bash")
+    )
     assert scripts.run("which-ls", env=env).all == (0, found, "")
 
 
@@ -211,7 +230,8 @@ def test_an_inner_run_without_a_path_of_the_caller(scripts):
         }
     )
     program = (
-        f"import os; del os.environ['PATH']; os.execv({str(scripts.launcher)!r}, ['cli', 'outer'])"
+        f"import os; del os.environ['PATH']; os.execv({str(scripts.launcher)!r}, "
+        "['cli', 'outer'])"
     )
     done = scripts.run("-c", program, executable=sys.executable)
     assert done.all == (0, "None\n", "")
@@ -233,8 +253,14 @@ def escapes(made):
 
 
 REFUSED = {
-    "absolute": ("/usr/bin", '"path": /usr/bin must be relative to the folder of this file'),
-    "a colon": ("a:b", '"path": a:b contains a colon, which separates the folders in PATH'),
+    "absolute": (
+        "/usr/bin",
+        '"path": /usr/bin must be relative to the folder of this file',
+    ),
+    "a colon": (
+        "a:b",
+        '"path": a:b contains a colon, which separates the folders in PATH',
+    ),
     "empty": ("", '"path": must not contain ""; for the folder of this file, use "."'),
     "outside": ("../../../..", "which is outside the plugin, project or installation"),
     "outside, through a link": (
@@ -262,7 +288,9 @@ def test_a_refused_folder(scripts, folder, text):
 
 @pytest.mark.parametrize("folder", ["/usr/bin", "../..", "a:b", 3])
 def test_a_refused_folder_of_a_plugin(scripts, folder):
-    scripts.write({"../bin/plugin.json": {"name": "bin", "scripts": {}, "path": [folder]}})
+    scripts.write(
+        {"../bin/plugin.json": {"name": "bin", "scripts": {}, "path": [folder]}}
+    )
     done = scripts.run("self", "plugin", "add", scripts.root.parent / "bin", "--yes")
     assert done.status == 1
     assert '"path"' in done.stderr
@@ -270,7 +298,9 @@ def test_a_refused_folder_of_a_plugin(scripts, folder):
 
 def test_lint_reports_a_missing_folder(scripts):
     scripts.write(
-        {"commands/show": '#!/bin/sh\n# Show.\n# /// command\n# {"path": ["lib"]}\n# ///\n'}
+        {
+            "commands/show": '#!/bin/sh\n# Show.\n# /// command\n# {"path": ["lib"]}\n# ///\n'
+        }
     )
     done = scripts.run("self", "lint")
     assert done.status == 1

@@ -22,7 +22,10 @@ SHOW = '#!/bin/sh\nprintf "%s\\n" "$0" "$@"; env | grep -v "^_=\\|^PWD=\\|^SHLVL
         ({}, []),
         ({}, ["a b", "--", "-x"]),
         ({"envs": {"A": "$B!", "COPY": "$A"}, "env_files": ["x.env"]}, ["--help", "2"]),
-        ({"args": [{"name": "stage", "default": "dev"}, {"name": "--fast"}]}, ["--fast"]),
+        (
+            {"args": [{"name": "stage", "default": "dev"}, {"name": "--fast"}]},
+            ["--fast"],
+        ),
         ({"args": [{"name": "files...", "required": True}]}, ["1", "2"]),
     ],
     ids=["plain", "any words", "sources", "defaults", "repeated"],
@@ -77,10 +80,15 @@ def test_it_has_no_effects(install):
     assert [error.status for error in plan.errors] == [127]
     assert "nowhere (not on PATH)" in str(plan.errors[0])
     env = {"PATH": path}
-    assert made.run("self", "env", "a", "b", "TOKEN", "--show-secrets", env=env).status == 0
+    assert (
+        made.run("self", "env", "a", "b", "TOKEN", "--show-secrets", env=env).status
+        == 0
+    )
     assert [one.name for one in marks.iterdir()] == ["secret"]
     assert made.run("a", "b", env=env).status == 127
-    assert program.plan(("a", "b")).programs["tool>=2"] == f"{made.root}/bin/tool is 1.2"
+    assert (
+        program.plan(("a", "b")).programs["tool>=2"] == f"{made.root}/bin/tool is 1.2"
+    )
 
 
 def test_the_errors_that_prevent_a_run(install):
@@ -100,7 +108,10 @@ def test_the_errors_that_prevent_a_run(install):
     assert [error.status for error in other.errors] == [SourceError.status, 127]
     for plan, args in ((missing, []), (other, ["dev"])):
         ran = made.run("a", "b", *args)
-        assert (ran.status, ran.stderr) == (plan.errors[0].status, f"cli: {plan.errors[0]}\n")
+        assert (ran.status, ran.stderr) == (
+            plan.errors[0].status,
+            f"cli: {plan.errors[0]}\n",
+        )
     with pytest.raises(UsageError):
         program.plan(("a", "b"), ["--help"])
 

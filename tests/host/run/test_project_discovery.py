@@ -61,7 +61,8 @@ def test_a_deleted_directory_has_no_project(shop: Shop) -> None:
     gone = shop.root / "gone"
     gone.mkdir()
     words = (
-        f'cd {gone} && rmdir {gone} && "{shop.made.launcher}" own && "{shop.made.launcher}" team'
+        f'cd {gone} && rmdir {gone} && "{shop.made.launcher}" own && '
+        f'"{shop.made.launcher}" team'
     )
     shop.made.write({"commands/sh": f"#!/bin/sh\n{words}\n"})
     done = shop.run("sh")
@@ -71,7 +72,9 @@ def test_a_deleted_directory_has_no_project(shop: Shop) -> None:
 @pytest.mark.slow
 def test_the_nearest_project_wins_and_all_are_used(shop: Shop) -> None:
     inner = Shop(shop.made, shop.root / "inner")
-    inner.write({".cli/commands/more": BUILD, ".cli/project.json": {"envs": {"X": "in"}}})
+    inner.write(
+        {".cli/commands/more": BUILD, ".cli/project.json": {"envs": {"X": "in"}}}
+    )
     inner.trust()
     assert inner.run("build").all == (0, f"build {inner.root} {inner.root} in\n", "")
     shop.write({".cli/commands/outer": script("outer")})
@@ -115,14 +118,19 @@ def test_the_words_of_the_installation_win(shop: Shop) -> None:
     )
     shown = shop.run("self", "which", "own", "--all").stdout
     assert f"shadows:     {shop.root}/.cli/commands/own\n" in shown
-    assert f"hides {shop.root}/.cli/commands/team/hello" in shop.run("self", "list").stdout
+    assert (
+        f"hides {shop.root}/.cli/commands/team/hello" in shop.run("self", "list").stdout
+    )
 
 
 def test_a_projects_own_rows(shop: Shop) -> None:
     shop.write({".cli/commands/team/more": script("more", "More.")})
     root = shop.run().stdout
     assert (
-        "\nwebshop:\n  build  Build the shop. [project]\n  db     \n".replace("     \n", "") in root
+        "\nwebshop:\n  build  Build the shop. [project]\n  db     \n".replace(
+            "     \n", ""
+        )
+        in root
     )
     assert "\n  own" in root.partition("\nwebshop:")[0]
     team = shop.run("team").stdout
@@ -169,7 +177,9 @@ def test_the_home_directory_can_be_a_project(shop: Shop) -> None:
     assert names(shop, below) == ["mine"]
 
 
-def test_the_remedy_of_a_project_in_a_folder_with_a_blank_can_be_pasted(shop: Shop) -> None:
+def test_the_remedy_of_a_project_in_a_folder_with_a_blank_can_be_pasted(
+    shop: Shop,
+) -> None:
     root = shop.root.rename(shop.root.with_name("web shop"))
     root.chmod(0o777)
     said = shop.made.run(cwd=root).stderr
@@ -208,7 +218,9 @@ def test_a_wrong_project_json_stops_only_the_projects_commands(shop: Shop) -> No
 def test_a_nested_run_does_not_keep_project_dir(shop: Shop) -> None:
     shop.made.write({"commands/env": "#!/bin/sh\nenv\n"})
     launcher = shop.made.launcher
-    shop.write({".cli/commands/nested": f'#!/bin/sh\n"{launcher}" env; "{launcher}" build\n'})
+    shop.write(
+        {".cli/commands/nested": f'#!/bin/sh\n"{launcher}" env; "{launcher}" build\n'}
+    )
     shop.trust()
     shown = shop.run("nested").stdout
     assert "PROJECT_DIR=" not in shown
@@ -218,7 +230,9 @@ def test_a_nested_run_does_not_keep_project_dir(shop: Shop) -> None:
 
 def test_settings_apply_to_a_projects_command(shop: Shop) -> None:
     shop.made.write({"config/settings.conf": "X=settings\nWHERE=$PROJECT_DIR\n"})
-    shop.write({".cli/commands/env": "#!/bin/sh\necho $X $WHERE\n", ".cli/project.json": {}})
+    shop.write(
+        {".cli/commands/env": "#!/bin/sh\necho $X $WHERE\n", ".cli/project.json": {}}
+    )
     shop.trust()
     assert shop.run("env").stdout == f"settings {shop.root}\n"
 
@@ -230,7 +244,9 @@ def test_a_run_of_the_installation_looks_for_no_project(shop: Shop) -> None:
         looked.append(1)
         return [], []
 
-    catalog = Catalog(Lock([CommandTree(f"{shop.made.root}/commands", scripts={})]), around=around)
+    catalog = Catalog(
+        Lock([CommandTree(f"{shop.made.root}/commands", scripts={})]), around=around
+    )
     assert catalog.find(["own", "x"]).kind == "command"
     assert catalog.find(["team", "hello"]).kind == "command"
     assert looked == []

@@ -30,7 +30,11 @@ def test_a_trusted_project_runs_in_the_callers_directory(shop: Shop) -> None:
     assert not shop.ran
     shop.trust()
     expected = f"build {shop.root} {below} {shop.root}/x -x y\n"
-    assert shop.run("build", "-x", "y", at=below, PROJECT_DIR="/other").all == (0, expected, "")
+    assert shop.run("build", "-x", "y", at=below, PROJECT_DIR="/other").all == (
+        0,
+        expected,
+        "",
+    )
     assert shop.run("db", "drop", "t").all == (0, f"drop {shop.root}/x y\n", "")
     assert shop.run("build", at=shop.root.parent).status == 2
 
@@ -107,28 +111,58 @@ CHANGES = {
     # what takes effect
     "nothing": (lambda _: None, "build", "runs"),
     "the script's code": (text(SCRIPT, BUILD + "echo more\n"), "build", "runs"),
-    "the script's summary": (text(SCRIPT, BUILD.replace("Build", "Make")), "build", "changed"),
-    "the script's block": (
-        text(SCRIPT, BUILD.replace("the shop.", "the shop.\n# /// command\n# {}\n# ///")),
+    "the script's summary": (
+        text(SCRIPT, BUILD.replace("Build", "Make")),
         "build",
         "changed",
     ),
-    "the command's code": (text(".cli/commands/db/drop/main.sh", RUNS), "db drop", "runs"),
+    "the script's block": (
+        text(
+            SCRIPT, BUILD.replace("the shop.", "the shop.\n# /// command\n# {}\n# ///")
+        ),
+        "build",
+        "changed",
+    ),
+    "the command's code": (
+        text(".cli/commands/db/drop/main.sh", RUNS),
+        "db drop",
+        "runs",
+    ),
     "its definition": (
         text(DEFINITION, json.dumps(command(envs={"Z": "z"}))),
         "db drop",
         "changed",
     ),
     "another definition": (text(DEFINITION, json.dumps(command())), "build", "runs"),
-    "project.json": (text(".cli/project.json", '{"envs": {"X": "evil"}}'), "build", "changed"),
+    "project.json": (
+        text(".cli/project.json", '{"envs": {"X": "evil"}}'),
+        "build",
+        "changed",
+    ),
     "no project.json": (gone(".cli/project.json"), "build", "changed"),
-    "a category.json above": (text(".cli/commands/db/category.json", "{}"), "db drop", "changed"),
+    "a category.json above": (
+        text(".cli/commands/db/category.json", "{}"),
+        "db drop",
+        "changed",
+    ),
     "no category.json": (gone(".cli/commands/db/category.json"), "db drop", "changed"),
-    "another category.json": (text(".cli/commands/db/category.json", "{}"), "build", "runs"),
-    "a new category.json": (text(".cli/commands/category.json", "{}"), "build", "changed"),
+    "another category.json": (
+        text(".cli/commands/db/category.json", "{}"),
+        "build",
+        "runs",
+    ),
+    "a new category.json": (
+        text(".cli/commands/category.json", "{}"),
+        "build",
+        "changed",
+    ),
     "a new command": (text(".cli/commands/new", RUNS), "new", "changed"),
     "a folder for the script": (folder_for_script, "build", "changed"),
-    "the time of files": (lambda shop: os.utime(shop.root / SCRIPT, (1, 1)), "build", "runs"),
+    "the time of files": (
+        lambda shop: os.utime(shop.root / SCRIPT, (1, 1)),
+        "build",
+        "runs",
+    ),
     # where it is
     "moved": (moved, "build", "asks"),
     "a worktree": (copied, "build", "asks"),
@@ -136,7 +170,11 @@ CHANGES = {
     "its folder behind a link": (linked_folder, "build", "runs"),
     # who can write it
     "a folder behind a link, open": (linked_open_folder, "build", "unusable"),
-    "a folder behind a link in an open one": (below_an_open_folder, "build", "unusable"),
+    "a folder behind a link in an open one": (
+        below_an_open_folder,
+        "build",
+        "unusable",
+    ),
     "an open project": (mode(".", 0o777), "build", "unusable"),
     "a project like /tmp": (mode(".", 0o1777), "build", "unusable"),
     "an open .cli": (mode(".cli", 0o777), "build", "unusable"),
@@ -145,9 +183,21 @@ CHANGES = {
     "an open script": (mode(SCRIPT, 0o777), "build", "unusable"),
     "another open script": (mode(SCRIPT, 0o777), "db drop", "runs"),
     "an open definition": (mode(DEFINITION, 0o666), "db drop", "unusable"),
-    "an open category.json": (mode(".cli/commands/db/category.json", 0o666), "db drop", "unusable"),
-    "an open folder on the way": (mode(".cli/commands/db", 0o777), "db drop", "unusable"),
-    "an open entrypoint": (mode(".cli/commands/db/drop/main.sh", 0o777), "db drop", "unusable"),
+    "an open category.json": (
+        mode(".cli/commands/db/category.json", 0o666),
+        "db drop",
+        "unusable",
+    ),
+    "an open folder on the way": (
+        mode(".cli/commands/db", 0o777),
+        "db drop",
+        "unusable",
+    ),
+    "an open entrypoint": (
+        mode(".cli/commands/db/drop/main.sh", 0o777),
+        "db drop",
+        "unusable",
+    ),
     "its owner's own group": (mode(".cli", 0o775), "build", "runs"),
 }
 OF_OTHERS = {
@@ -166,7 +216,9 @@ OF_OTHERS = {
 }
 
 
-def check_case(shop: Shop, change: Callable[[Shop], object], words: str, expected: str) -> None:
+def check_case(
+    shop: Shop, change: Callable[[Shop], object], words: str, expected: str
+) -> None:
     shop.trust()
     change(shop)
     done = shop.run(*words.split(), *(["t"] if words == "db drop" else []))
@@ -178,7 +230,11 @@ def check_case(shop: Shop, change: Callable[[Shop], object], words: str, expecte
         assert done.status in (1, 2)
         assert "so this project is ignored" in done.stderr
     else:
-        why = "is not trusted" if expected == "asks" else "has changed since it was trusted"
+        why = (
+            "is not trusted"
+            if expected == "asks"
+            else "has changed since it was trusted"
+        )
         assert done.all == shop.refusal(words, why)
 
 
@@ -190,7 +246,9 @@ def test_trust_after_a_change(
 
 
 @only_root
-@pytest.mark.parametrize(("change", "words", "expected"), OF_OTHERS.values(), ids=OF_OTHERS)
+@pytest.mark.parametrize(
+    ("change", "words", "expected"), OF_OTHERS.values(), ids=OF_OTHERS
+)
 def test_trust_and_other_users(
     shop: Shop, change: Callable[[Shop], None], words: str, expected: str
 ) -> None:
@@ -216,7 +274,9 @@ def test_trust_and_other_users(
     ],
     ids=str,
 )
-def test_what_the_environment_can_answer(shop: Shop, env: dict[str, str], runs: bool) -> None:
+def test_what_the_environment_can_answer(
+    shop: Shop, env: dict[str, str], runs: bool
+) -> None:
     link = shop.root.with_name("link")
     link.symlink_to(shop.root)
     env = {name: value.format(root=shop.root, link=link) for name, value in env.items()}
@@ -263,7 +323,9 @@ def test_no_global_option_answers(shop: Shop, before: list[str]) -> None:
 
 
 @pytest.mark.parametrize("home", [".", "./home/..", "../../x", "~"])
-def test_a_relative_home_makes_no_file_of_the_repository_count(shop: Shop, home: str) -> None:
+def test_a_relative_home_makes_no_file_of_the_repository_count(
+    shop: Shop, home: str
+) -> None:
     shop.trust()
     trusted = shop.state.read_text()
     places = {f"{place}/.local/state/cli-host/trusted.json" for place in (".", home)}
@@ -282,7 +344,9 @@ def test_a_relative_home_stays_the_callers(shop: Shop) -> None:
 
 @pytest.mark.slow
 def test_nothing_of_an_untrusted_project_is_used(shop: Shop) -> None:
-    shop.write({".cli/commands/db/drop/.env": "SECRET_VALUE=1\n", ".cli/project.json": {}})
+    shop.write(
+        {".cli/commands/db/drop/.env": "SECRET_VALUE=1\n", ".cli/project.json": {}}
+    )
     fields = {"env_files": [".env"], "envs": {"W": "$HOME"}, "args": [{"name": "t"}]}
     fields["args"][0]["complete"] = "tables"
     shop.write({".cli/commands/db/drop/command.json": command(**fields)})
@@ -301,12 +365,16 @@ def test_nothing_of_an_untrusted_project_is_used(shop: Shop) -> None:
     assert not shop.ran
     shop.trust()
     assert "SECRET_VALUE" in shop.run("db", "drop", "--help").stdout
-    assert shop.run("--complete", "zsh", "db", "drop", "").stdout == "none\ncandidate\t\n"
+    assert (
+        shop.run("--complete", "zsh", "db", "drop", "").stdout == "none\ncandidate\t\n"
+    )
 
 
 def test_a_script_that_answers_help_itself_needs_trust(shop: Shop) -> None:
     own = RUNS.replace("\n", '\n# /// command\n# {"help": "script"}\n# ///\n', 1)
-    shop.write({".cli/commands/own": own, ".cli/commands/asks": RUNS + "# --help\n: --help\n"})
+    shop.write(
+        {".cli/commands/own": own, ".cli/commands/asks": RUNS + "# --help\n: --help\n"}
+    )
     assert shop.run("own", "--help").all == shop.refusal("own")
     assert shop.run("asks", "--help").stdout.startswith("asks\n")
     assert not shop.ran
@@ -317,7 +385,9 @@ def test_a_script_that_answers_help_itself_needs_trust(shop: Shop) -> None:
 
 @pytest.mark.parametrize("path", ["/env", "$PROJECT_DIR/env", "../../env"])
 def test_an_env_file_that_others_can_write_is_refused(shop: Shop, path: str) -> None:
-    path = path if path.startswith("$") else f"{shop.root}/env" if path == "/env" else path
+    path = (
+        path if path.startswith("$") else f"{shop.root}/env" if path == "/env" else path
+    )
     block = json.dumps({"env_files": [path]})
     build = BUILD.replace("the shop.", f"the shop.\n# /// command\n# {block}\n# ///")
     shop.write({".cli/commands/build": build, "env": "X=file\n"})
@@ -337,7 +407,9 @@ def test_an_env_file_that_others_can_write_is_refused(shop: Shop, path: str) -> 
         ('{"projects": {"/x": 1}}', "expected an object, found a number"),
     ],
 )
-def test_a_state_file_that_is_wrong_trusts_nothing(shop: Shop, content: str, what: str) -> None:
+def test_a_state_file_that_is_wrong_trusts_nothing(
+    shop: Shop, content: str, what: str
+) -> None:
     shop.trust()
     shop.state.write_text(content)
     done = shop.run("build")
@@ -364,7 +436,11 @@ def answered(shop: Shop, answer: str, *words: str) -> tuple[int, str]:
     if pid == 0:
         os.login_tty(secondary)
         os.chdir(shop.root)
-        environ = {"PATH": os.environ["PATH"], "HOME": str(shop.made.home), "NO_COLOR": "1"}
+        environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(shop.made.home),
+            "NO_COLOR": "1",
+        }
         os.execve(shop.made.launcher, [str(shop.made.launcher), *words], environ)
     os.close(secondary)
     os.write(primary, f"{answer}\n".encode())
@@ -422,7 +498,13 @@ def test_a_tag_with_an_effect_is_part_of_what_is_trusted(shop: Shop) -> None:
     script = f"#!/bin/bash\n{tags}echo ran\n"
     shop.write({".cli/commands/build": script})
     shop.trust()
-    shop.write({".cli/commands/build": script.replace("icon x", "icon y").replace("ran", "run")})
+    shop.write(
+        {
+            ".cli/commands/build": script.replace("icon x", "icon y").replace(
+                "ran", "run"
+            )
+        }
+    )
     assert shop.run("build", "dev").all == (0, "run\n", "")
     shop.write({".cli/commands/build": script.replace("|prod", "|prod|test")})
     changed = "has changed since it was trusted"
@@ -438,8 +520,15 @@ def test_control_characters_in_a_project_are_shown_escaped(shop: Shop) -> None:
 def test_a_project_changes_nothing_of_an_installations_category(shop: Shop) -> None:
     """Neither its default command, nor its entrypoint, nor its description."""
     shop.made.write({"commands/team/hello": '#!/bin/sh\ntouch "$HOME/ran"\n'})
-    evil = {"name": "evil", "description": "evil", "default": "hello", "entrypoint": "evil.sh"}
-    shop.write({".cli/commands/team/category.json": evil, ".cli/commands/team/evil.sh": RUNS})
+    evil = {
+        "name": "evil",
+        "description": "evil",
+        "default": "hello",
+        "entrypoint": "evil.sh",
+    }
+    shop.write(
+        {".cli/commands/team/category.json": evil, ".cli/commands/team/evil.sh": RUNS}
+    )
     for words in ([], ["--help"], ["-x"], ["x"]):
         done = shop.run("team", *words)
         assert not shop.ran

@@ -102,9 +102,14 @@ def made(shared_install):
         module.write_text(MODULE)
     except OSError:
         pytest.skip(f"{IMPORTABLE} cannot be written")
-    functions = "clicked group plain lots broken status text fails exits interrupted pid none"
+    functions = (
+        "clicked group plain lots broken status text fails exits interrupted pid none"
+    )
     functions += " refuses closes detaches closes_descriptor nothing listed true"
-    broken = {"no-module": "cli_host_no_such_module:x", "hostile": "cli_host_no\u00e9:x"}
+    broken = {
+        "no-module": "cli_host_no_such_module:x",
+        "hostile": "cli_host_no\u00e9:x",
+    }
     files = {
         f"commands/py/{name}/command.json": command(
             entrypoint=f"{IMPORTABLE.name}.{module.stem}:{name}", envs={"A": "a"}
@@ -142,10 +147,16 @@ def made(shared_install):
 
 @pytest.mark.slow
 def test_a_click_command(made):
-    assert made.run("py", "clicked", "--count", "2", "a", "b").all == (0, "2 a b a\n", "")
+    assert made.run("py", "clicked", "--count", "2", "a", "b").all == (
+        0,
+        "2 a b a\n",
+        "",
+    )
     result = made.run("py", "clicked", "--help")
     assert (result.status, result.stderr) == (0, "")
-    assert result.stdout.startswith("Usage: cli py clicked [OPTIONS] [WORDS]...\n\n  Says words.")
+    assert result.stdout.startswith(
+        "Usage: cli py clicked [OPTIONS] [WORDS]...\n\n  Says words."
+    )
     result = made.run("py", "clicked", "--none")
     assert (result.status, result.stdout) == (2, "")
     assert "Usage: cli py clicked" in result.stderr
@@ -176,7 +187,9 @@ def test_what_is_no_status(made, name, kind):
     status, stdout, stderr = made.run("py", name).all
     assert (status, stdout) == (1, "")
     assert stderr.startswith(f"cli py {name}: {IMPORTABLE.name}.python_commands_")
-    assert stderr.endswith(f":{name}: it returned {kind}; expected an exit status or None\n")
+    assert stderr.endswith(
+        f":{name}: it returned {kind}; expected an exit status or None\n"
+    )
 
 
 def test_nothing_and_booleans_are_statuses(made):
@@ -220,8 +233,15 @@ def test_declared_arguments(made):
     assert made.run("py", name, *words).all == (0, "['x', '--count', '2'] 2 x\n", "")
     result = made.run("py", name, "x", "--coutn", "2")
     assert (result.status, result.stdout) == (2, "")
-    assert result.stderr == f"cli: py {name}: unknown option --coutn; did you mean --count?\n"
-    assert made.run("py", "declared-clicked", "x", "--count", "2").all == (0, "2 x None\n", "")
+    assert (
+        result.stderr
+        == f"cli: py {name}: unknown option --coutn; did you mean --count?\n"
+    )
+    assert made.run("py", "declared-clicked", "x", "--count", "2").all == (
+        0,
+        "2 x None\n",
+        "",
+    )
     assert made.run("py", "declared-clicked", "--count", "2").status == 2
     page = made.run("py", "declared-clicked", "--help").stdout
     assert page.startswith("Usage: cli py declared-clicked [OPTIONS] [WORDS]...\n")
@@ -230,7 +250,10 @@ def test_declared_arguments(made):
 def test_an_exception_is_one_line_and_with_debug_a_traceback(made):
     result = made.run("py", "fails")
     assert (result.status, result.stdout) == (1, "")
-    assert result.stderr == "cli py fails: ValueError: went\\nwrong; for details, set DEBUG=1\n"
+    assert (
+        result.stderr
+        == "cli py fails: ValueError: went\\nwrong; for details, set DEBUG=1\n"
+    )
     result = made.run("py", "fails", env={"DEBUG": "1"})
     assert result.status == 1
     assert "Traceback" in result.stderr
@@ -243,7 +266,9 @@ def test_an_interrupt_ends_it_as_a_shell_expects(made):
 @pytest.mark.slow
 def test_a_stdout_that_takes_nothing(made):
     def shell(line):
-        result = made.run("-c", line.replace("CLI", str(made.launcher)), executable="/bin/bash")
+        result = made.run(
+            "-c", line.replace("CLI", str(made.launcher)), executable="/bin/bash"
+        )
         return result.all
 
     for count in (5, 100_000):
@@ -254,8 +279,16 @@ def test_a_stdout_that_takes_nothing(made):
         status, _, stderr = shell(f"CLI py lots {count} > /dev/full")
         assert (status, stderr.count("\n")) == (1, 1)
         assert stderr.startswith("cli py lots: OSError: [Errno 28]")
-    assert shell("CLI py refuses > /dev/full") == (1, "", "cli py refuses: it did not work\n")
-    assert shell("CLI py lots 100000 | head -1; echo ${PIPESTATUS[0]}") == (0, "0\n141\n", "")
+    assert shell("CLI py refuses > /dev/full") == (
+        1,
+        "",
+        "cli py refuses: it did not work\n",
+    )
+    assert shell("CLI py lots 100000 | head -1; echo ${PIPESTATUS[0]}") == (
+        0,
+        "0\n141\n",
+        "",
+    )
     assert shell("CLI py lots 1 >&-") == (0, "", "")
     status, _, stderr = shell("CLI py broken")
     assert (status, stderr) == (
@@ -274,7 +307,9 @@ def test_what_cannot_be_imported(made, name):
 
 
 def test_the_process_becomes_it(made):
-    with subprocess.Popen([made.launcher, "py", "pid"], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [made.launcher, "py", "pid"], stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout.read() == f"{process.pid}\n".encode()
 
 

@@ -9,8 +9,14 @@ from testing.installation import command
 
 # A type, what has it, and what has not.
 TYPES = {
-    "url": (["https://x", "a+b.c-d://u:p@h/p?q"], ["x", "://x", "https://", "http:// x"]),
-    "port": (["1", "65535", "080"], ["0", "65536", "-1", "+1", "1.5", "x", "²", "9" * 5000]),
+    "url": (
+        ["https://x", "a+b.c-d://u:p@h/p?q"],
+        ["x", "://x", "https://", "http:// x"],
+    ),
+    "port": (
+        ["1", "65535", "080"],
+        ["0", "65536", "-1", "+1", "1.5", "x", "²", "9" * 5000],
+    ),
     "integer": (["0", "-7", "+7", "9" * 5000], ["1.5", "x", "1e3", "-"]),
     "path": (["x", "/none", "a b"], []),
     "email": (["a@b", "a.b+c@d.org"], ["a", "@b", "a@", "a@b@c", "a b@c", "a@."]),
@@ -66,8 +72,12 @@ FAULTS = {
 
 @pytest.mark.parametrize(("changes", "message"), FAULTS.values(), ids=FAULTS.keys())
 def test_a_run(made, changes, message):
-    env = {name: value for name, value in {**GOOD, **changes}.items() if value is not None}
-    error = f"cli: {made.root}/commands/a/b/command.json: {message}\n" if message else ""
+    env = {
+        name: value for name, value in {**GOOD, **changes}.items() if value is not None
+    }
+    error = (
+        f"cli: {made.root}/commands/a/b/command.json: {message}\n" if message else ""
+    )
     assert made.run("a", "b", env=env).all == (
         int(bool(message)),
         "" if message else "ran\n",
@@ -87,7 +97,9 @@ def test_self_env_masks_what_is_declared_secret(made):
     assert "4711" not in shown
     assert "7777" not in shown
     assert "ARG_PIN" in shown
-    rows = json.loads(made.run("self", "env", "a", "b", "--format", "json", env=env).stdout)
+    rows = json.loads(
+        made.run("self", "env", "a", "b", "--format", "json", env=env).stdout
+    )
     [pin] = [one for one in rows if one["name"] == "ARG_PIN"]
     assert (pin["value"], pin["source"]) == ("********", "args: THE_PIN")
     assert "THE_PIN" in {one["name"] for one in rows}
@@ -104,7 +116,11 @@ def test_self_lint(made):
 def test_json_of_a_listing(made):
     for _ in range(2):
         [row, _] = json.loads(made.run("--format", "json", "a").stdout)["commands"]
-        assert [one["name"] for one in row["required_envs"]] == ["PLAIN", "API_URL", "LICENCE"]
+        assert [one["name"] for one in row["required_envs"]] == [
+            "PLAIN",
+            "API_URL",
+            "LICENCE",
+        ]
         assert row["required_envs"][1:] == [
             {"name": "API_URL", "hint": "ask Ada", "type": "url", "secret": False},
             {"name": "LICENCE", "hint": None, "type": "integer", "secret": True},

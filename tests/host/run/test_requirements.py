@@ -81,7 +81,10 @@ def requires(made, *entries):
 
 FAULTS = {
     "one": (["nope"], "needs nope (not on PATH); install it"),
-    "two": (["nope", "gone>=2"], "needs nope (not on PATH), gone>=2 (not on PATH); install them"),
+    "two": (
+        ["nope", "gone>=2"],
+        "needs nope (not on PATH), gone>=2 (not on PATH); install them",
+    ),
     "with a hint": (
         ["nope", {"program": "gone", "hint": "ask Ada"}],
         "needs nope (not on PATH), gone (not on PATH); gone: ask Ada",
@@ -111,7 +114,10 @@ def test_a_run(made, entries, message):
         ("echo none", "old<9 ({old} --version prints no version)"),
         ("cat; echo none", "old<9 ({old} --version prints no version)"),
         ("exec yes none", "old<9 ({old} --version prints no version)"),
-        ("echo 9.9; sleep 60 & exec sleep 60", "old<9 ({old} --version prints no version)"),
+        (
+            "echo 9.9; sleep 60 & exec sleep 60",
+            "old<9 ({old} --version prints no version)",
+        ),
     ],
     ids=["stdout first", "stderr", "none", "stdin is empty", "noise", "hangs"],
 )
@@ -141,7 +147,10 @@ def test_a_file_is_asked_once_until_it_changes(made):
     made.write({"bin/old": OLD.replace("1.5", "0.5.1")})
     assert made.run("a", "b", cwd=made.root).status == 127
     [known] = (made.home / ".cache/cli-host").glob("*.versions")
-    assert [line.split()[0] for line in known.read_text().splitlines()] == ["0.5.1", "0.5.1"]
+    assert [line.split()[0] for line in known.read_text().splitlines()] == [
+        "0.5.1",
+        "0.5.1",
+    ]
     known.write_bytes(b"\xff\0nonsense")
     assert made.run("a", "b", cwd=made.root).status == 127
     known.unlink()
@@ -154,7 +163,9 @@ def only_cache(made):
     return known
 
 
-@pytest.mark.parametrize("damage", ["oops", "", "1..2", "9" * 5000, "-1.5", "1.5x", "\udcff"])
+@pytest.mark.parametrize(
+    "damage", ["oops", "", "1..2", "9" * 5000, "-1.5", "1.5x", "\udcff"]
+)
 def test_a_damaged_line_of_the_cache_is_written_again(made, damage):
     """It ended every run with "internal error: ValueError"."""
     requires(made, "old>=1")
@@ -181,7 +192,9 @@ def test_a_cache_of_another_user_is_not_used(made):
 
 def test_the_path_is_the_commands(made):
     requires(made, "tool")
-    made.write({"other/tool": SCRIPT, "config/settings.conf": 'PATH="$CLI_DIR/other:$PATH"\n'})
+    made.write(
+        {"other/tool": SCRIPT, "config/settings.conf": 'PATH="$CLI_DIR/other:$PATH"\n'}
+    )
     assert made.run("a", "b").status == 127  # the caller has PATH
     definition = {**command(requires=["tool"]), "envs": {"X": "1"}}
     made.write({"commands/a/b/command.json": definition})
@@ -190,9 +203,13 @@ def test_the_path_is_the_commands(made):
 
 
 def test_defaults_of_categories(made):
-    made.write({"commands/a/category.json": {"name": "A", "requires": ["nope", "old>9"]}})
+    made.write(
+        {"commands/a/category.json": {"name": "A", "requires": ["nope", "old>9"]}}
+    )
     requires(made, "old")
-    assert made.run("a", "b").stderr == "cli: a b: needs nope (not on PATH); install it\n"
+    assert (
+        made.run("a", "b").stderr == "cli: a b: needs nope (not on PATH); install it\n"
+    )
 
 
 @pytest.mark.slow
@@ -202,13 +219,19 @@ def test_where_requirements_are_shown(made):
     assert "Requires:\n  nope>=2\n  old      ask Ada\n" in page
     time.sleep(2.2)  # the index takes no file that has just changed
     for _ in range(2):  # from the file, from the index
-        rows = json.loads(made.run("self", "list", "a", "--format", "json").stdout)["commands"]
+        rows = json.loads(made.run("self", "list", "a", "--format", "json").stdout)[
+            "commands"
+        ]
         assert rows[0]["requires"] == [
             {"program": "nope", "version": ">=2", "hint": None},
             {"program": "old", "version": None, "hint": "ask Ada"},
         ]
     doctor = made.run("self", "doctor", "--format", "json")
-    found = [one for one in json.loads(doctor.stdout)["findings"] if one["check"] == "requirements"]
+    found = [
+        one
+        for one in json.loads(doctor.stdout)["findings"]
+        if one["check"] == "requirements"
+    ]
     assert [(one["message"], one["remedy"]) for one in found] == [
         ("a b: needs nope>=2 (not on PATH)", "install it")
     ]

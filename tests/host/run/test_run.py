@@ -82,7 +82,9 @@ def one_line(made, result, status, *parts):
 
 
 def test_the_process_becomes_the_script(made):
-    with subprocess.Popen([made.launcher, "demo", "pid"], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [made.launcher, "demo", "pid"], stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout.read() == f"{process.pid}\n".encode()
 
 
@@ -94,7 +96,9 @@ def test_every_exit_status(made):
     assert (len(result.stdout.splitlines()), result.stderr) == (22, "")
 
 
-@pytest.mark.parametrize("name", ["TERM", "KILL", "INT", "HUP", "PIPE", "SEGV", "XFSZ", "USR1"])
+@pytest.mark.parametrize(
+    "name", ["TERM", "KILL", "INT", "HUP", "PIPE", "SEGV", "XFSZ", "USR1"]
+)
 def test_killed_by_a_signal(made, name):
     assert made.run("demo", "kill", name).status == -getattr(signal, f"SIG{name}")
 
@@ -112,7 +116,17 @@ ARGS = {
     "blanks": ["a b", "\t", "\n", "a\nb", " "],
     "not UTF-8": [b"\xff\xfe", b"a\xe9"],
     "UTF-8": ["é✓🎉", "\u202e"],
-    "dashes": ["--", "-", "--", "-x", "--all", "--format", "json", "--safe", "--version"],
+    "dashes": [
+        "--",
+        "-",
+        "--",
+        "-x",
+        "--all",
+        "--format",
+        "json",
+        "--safe",
+        "--version",
+    ],
     "help later": ["x", "--help", "-h", "help"],
     "help word": ["help"],
     "shell": ["$HOME", "`id`", "$(id)", "*", "~", "'", '"', "\\", ";", "|"],
@@ -143,8 +157,17 @@ ENVIRONMENTS = {
     "locale empty": {"LC_CTYPE": ""},
     "locale C.UTF-8": {"LC_CTYPE": "C.UTF-8"},
     "locale LC_ALL": {"LC_ALL": "C"},
-    "python": {"PYTHONPATH": "/x", "PYTHONHOME": "/none", "PYTHONUTF8": "0", "PYTHONSTARTUP": "/x"},
-    "python warnings": {"PYTHONWARNINGS": "error", "PYTHONDEVMODE": "1", "PYTHONVERBOSE": "1"},
+    "python": {
+        "PYTHONPATH": "/x",
+        "PYTHONHOME": "/none",
+        "PYTHONUTF8": "0",
+        "PYTHONSTARTUP": "/x",
+    },
+    "python warnings": {
+        "PYTHONWARNINGS": "error",
+        "PYTHONDEVMODE": "1",
+        "PYTHONVERBOSE": "1",
+    },
     "shell's own": {"PWD": "/no", "OLDPWD": "/x", "SHLVL": "7", "_": "me"},
     "large": {"A": "x" * 100_000},
 }
@@ -209,15 +232,26 @@ def test_a_compiled_program(made):
     result = made.run("demo", "compiled", "a b", b"\xff")
     assert (result.status, result.stdout.split("\0")[:3]) == (0, ["a b", "\udcff", ""])
     file.chmod(0o644)
-    one_line(made, made.run("demo", "compiled"), 126, file, "not executable", "chmod +x")
+    one_line(
+        made, made.run("demo", "compiled"), 126, file, "not executable", "chmod +x"
+    )
     file.chmod(0o755)
 
 
 def test_names_come_through_an_alias_and_nesting(made):
-    add(made, "aliased", "#!/bin/sh\necho $COMMAND_NAME $COMMAND_CATEGORY\n", aliases=["other"])
+    add(
+        made,
+        "aliased",
+        "#!/bin/sh\necho $COMMAND_NAME $COMMAND_CATEGORY\n",
+        aliases=["other"],
+    )
     made.write({"commands/demo/sub/deep/run/command.json": command(hidden=True)})
     made.write(
-        {"commands/demo/sub/deep/run/main.sh": "#!/bin/sh\necho $COMMAND_NAME $COMMAND_CATEGORY\n"}
+        {
+            "commands/demo/sub/deep/run/main.sh": (
+                "#!/bin/sh\necho $COMMAND_NAME $COMMAND_CATEGORY\n"
+            )
+        }
     )
     assert made.run("demo", "other", "x").all == (0, "aliased demo\n", "")
     assert made.run("demo", "sub", "deep", "run").all == (0, "run demo/sub/deep\n", "")
@@ -265,24 +299,46 @@ def test_blanks_in_a_shebang(made):
 
 
 STARTS = {
-    "missing interpreter": ("#!/no/such/interpreter\n", 127, '/no/such/interpreter" is missing'),
+    "missing interpreter": (
+        "#!/no/such/interpreter\n",
+        127,
+        '/no/such/interpreter" is missing',
+    ),
     "interpreter is a directory": ("#!/tmp\n", 127, '"/tmp" is missing'),
-    "interpreter is no program": ("#!/etc/passwd\n", 126, "cannot be started: Permission denied"),
-    "env of a missing program": ("#!/usr/bin/env no-such-program\n", 127, "no-such-program"),
-    "env with options": ("#!/usr/bin/env -S no-such-program -x\n", 127, "no-such-program"),
+    "interpreter is no program": (
+        "#!/etc/passwd\n",
+        126,
+        "cannot be started: Permission denied",
+    ),
+    "env of a missing program": (
+        "#!/usr/bin/env no-such-program\n",
+        127,
+        "no-such-program",
+    ),
+    "env with options": (
+        "#!/usr/bin/env -S no-such-program -x\n",
+        127,
+        "no-such-program",
+    ),
     "CR LF": ("#!/bin/sh\r\necho x\r\n", 127, "CR LF"),
     "CR LF after an argument": ("#!/bin/sh -e\r\necho x\r\n", 127, "CR LF"),
     "CR LF and env": ("#!/usr/bin/env bash\r\necho x\r\n", 127, "CR LF"),
     "empty shebang": ("#!\necho x\n", 127, '"" is missing'),
     "blank shebang": ("#! \t \necho x\n", 127, '"" is missing'),
-    "hostile interpreter": ("#!/no\x1b[31m\u202e/x\n", 127, '"/no\\x1b[31m\\u202e/x" is missing'),
+    "hostile interpreter": (
+        "#!/no\x1b[31m\u202e/x\n",
+        127,
+        '"/no\\x1b[31m\\u202e/x" is missing',
+    ),
     "interpreter without its own": ("#!{root}/broken-interpreter\n", 127, ""),
     "very long": ("#!/" + "x" * 5000 + "\n", 127, "is missing"),
     "no machine code": ("\x7fELF\0\0\0\0", 126, "cannot be started"),
 }
 
 
-@pytest.mark.parametrize(("text", "status", "words"), STARTS.values(), ids=STARTS.keys())
+@pytest.mark.parametrize(
+    ("text", "status", "words"), STARTS.values(), ids=STARTS.keys()
+)
 def test_what_cannot_start(made, text, status, words):
     made.write({"broken-interpreter": "#!/no/such/thing\n"})
     file = add(made, "start", text.replace("{root}", str(made.root)))
@@ -355,11 +411,20 @@ def test_an_entrypoint_that_is_no_file(made, make):
 
 
 def test_another_system_comes_before_any_variable(made, tmp_path):
-    add(made, "foreign", "#!/bin/sh\n", os=[OTHER_OS], env_files=["/proc"], required_envs=["NONE"])
+    add(
+        made,
+        "foreign",
+        "#!/bin/sh\n",
+        os=[OTHER_OS],
+        env_files=["/proc"],
+        required_envs=["NONE"],
+    )
     made.write({"config/settings.conf": f"touch {tmp_path}/sourced\nexit 1\n"})
     result = made.run("demo", "foreign")
     (made.root / "config" / "settings.conf").unlink()
-    one_line(made, result, 126, f"demo foreign: runs on {OTHER_OS} only; this is {SYSTEM_OS}")
+    one_line(
+        made, result, 126, f"demo foreign: runs on {OTHER_OS} only; this is {SYSTEM_OS}"
+    )
     assert not (tmp_path / "sourced").exists()
 
 
@@ -367,7 +432,13 @@ def test_a_name_in_os_that_does_not_count(made):
     add(made, "foreign", "#!/bin/sh\n", os=["macos"])
     result = made.run("demo", "foreign")
     told = '"os": macos is not one of linux, mac; did you mean mac?'
-    one_line(made, result, 126, f"demo foreign: runs on macos only; this is {SYSTEM_OS}", told)
+    one_line(
+        made,
+        result,
+        126,
+        f"demo foreign: runs on macos only; this is {SYSTEM_OS}",
+        told,
+    )
 
 
 @pytest.mark.slow
@@ -387,7 +458,18 @@ def test_too_large_for_the_system(made):
 
 # What a file system takes for the name of a directory, and bash for more than text.
 ODD_NAMES = [
-    *("$(touch pwned)", "`touch pwned`", "$HOME", "a b", "'", '"', "\\", "~", "*?[a]", "a\nb"),
+    *(
+        "$(touch pwned)",
+        "`touch pwned`",
+        "$HOME",
+        "a b",
+        "'",
+        '"',
+        "\\",
+        "~",
+        "*?[a]",
+        "a\nb",
+    ),
     *("é\udcff", "-x", "a:b", "{a,b}", "\x1b[1m"),
 ]
 
@@ -430,7 +512,9 @@ def test_a_library_that_is_no_file_stops_nothing(install, library):
     os.mkfifo(file)
     result = made.run("demo", "bash")
     assert (result.status, result.stdout) == (0, "ran\n")
-    shown = "" if library == "init" else str(file)  # init.sh: the shipped library is loaded
+    shown = (
+        "" if library == "init" else str(file)
+    )  # init.sh: the shipped library is loaded
     assert shown in result.stderr
     assert result.stderr.count("\n") == bool(shown)
 
@@ -440,7 +524,8 @@ def test_a_file_system_without_execution(made, tmp_path):
         pytest.skip("unshare as root is needed")
     file = add(made, "noexec", "#!/bin/sh\necho ran\n")
     script = (
-        f"mount -t tmpfs -o noexec tmpfs {tmp_path} || exit 99; cp -a {file.parent}/. {tmp_path}; "
+        f"mount -t tmpfs -o noexec tmpfs {tmp_path} || exit 99; cp -a "
+        f"{file.parent}/. {tmp_path}; "
     )
     script += f"mount --bind {tmp_path} {file.parent}; exec {made.launcher} demo noexec"
     result = made.run("-m", "sh", "-c", script, executable="/usr/bin/unshare")
@@ -464,7 +549,14 @@ def test_without_permission(made):
     file.chmod(0)
     one_line(made, as_nobody(made, "demo", "closed"), 126, file, "cannot be read")
     file.chmod(0o611)  # its owner may not execute it, others may
-    one_line(made, as_nobody(made, "demo", "closed"), 126, file, "cannot be started", "noexec")
+    one_line(
+        made,
+        as_nobody(made, "demo", "closed"),
+        126,
+        file,
+        "cannot be started",
+        "noexec",
+    )
 
 
 def test_a_program_that_may_be_run_and_not_read(made):
@@ -549,7 +641,11 @@ def test_closed_streams_stay_closed(made, tmp_path, streams):
 
 def dispositions(text):
     lines = [line.split() for line in text.splitlines()]
-    return {one[0]: int(one[1], 16) for one in lines if one[0] in ("SigBlk:", "SigIgn:", "SigCgt:")}
+    return {
+        one[0]: int(one[1], 16)
+        for one in lines
+        if one[0] in ("SigBlk:", "SigIgn:", "SigCgt:")
+    }
 
 
 def bit(number):
@@ -564,12 +660,25 @@ def test_signal_dispositions(made):
             signal.signal(number, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 
-    ignored = bit(signal.SIGINT) | bit(signal.SIGHUP) | bit(signal.SIGQUIT) | bit(signal.SIGTSTP)
-    for preexec, blocks, ignores in ((None, 0, 0), (prepare, bit(signal.SIGUSR1), ignored)):
-        found = made.run("demo", "signals", "/proc/self/status", preexec_fn=preexec).stdout
+    ignored = (
+        bit(signal.SIGINT)
+        | bit(signal.SIGHUP)
+        | bit(signal.SIGQUIT)
+        | bit(signal.SIGTSTP)
+    )
+    for preexec, blocks, ignores in (
+        (None, 0, 0),
+        (prepare, bit(signal.SIGUSR1), ignored),
+    ):
+        found = made.run(
+            "demo", "signals", "/proc/self/status", preexec_fn=preexec
+        ).stdout
         # How the interpreter of these tests starts children may have one more signal ignored.
         plain = subprocess.run(
-            ["/bin/cat", "/proc/self/status"], preexec_fn=preexec, capture_output=True, check=True
+            ["/bin/cat", "/proc/self/status"],
+            preexec_fn=preexec,
+            capture_output=True,
+            check=True,
         ).stdout.decode()
         assert dispositions(found) == dispositions(plain)
         assert dispositions(found)["SigBlk:"] == blocks
@@ -610,7 +719,8 @@ def terminal(made, script, typed=b"", before=()):
 
 def test_the_terminal_is_the_callers(made):
     script = (
-        '#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && tty && echo ready && read x\necho "<$x>"\n'
+        "#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && tty && echo ready && read "
+        'x\necho "<$x>"\n'
     )
     status, shown = terminal(made, script, b"typed\n")
     assert status == 0
@@ -686,19 +796,32 @@ def test_the_library_does_not_leak(made, tmp_path):
 
 
 def test_an_interactive_bash_leaks_nothing(made):
-    add(made, "asks", "#!/bin/bash -i\nenv | grep -c -e BASH_ENV -e CLI_HOST\n").chmod(0o755)
+    add(made, "asks", "#!/bin/bash -i\nenv | grep -c -e BASH_ENV -e CLI_HOST\n").chmod(
+        0o755
+    )
     assert made.run("demo", "asks").stdout == "0\n"
 
 
 def test_functions_of_the_caller_are_in_nobodys_way(made):
-    add(made, "own", "#!/bin/bash\ndeclare -F log_info\nenv | grep -c -e BASH_ENV -e CLI_HOST\n")
-    evil = {f"BASH_FUNC_{name}%%": "() { echo EVIL; }" for name in ("unset", "set", "export")}
+    add(
+        made,
+        "own",
+        "#!/bin/bash\ndeclare -F log_info\nenv | grep -c -e BASH_ENV -e CLI_HOST\n",
+    )
+    evil = {
+        f"BASH_FUNC_{name}%%": "() { echo EVIL; }"
+        for name in ("unset", "set", "export")
+    }
     assert made.run("demo", "own", env=evil).stdout == "log_info\n0\n"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
 def test_the_library_by_sourcing(made, shell):
-    add(made, "sourced", f'#!{shell_path(shell)}\n. "$LIB_DIR/logger.sh"\nlog_info hello\n')
+    add(
+        made,
+        "sourced",
+        f'#!{shell_path(shell)}\n. "$LIB_DIR/logger.sh"\nlog_info hello\n',
+    )
     result = made.run("demo", "sourced")
     assert (result.status, result.stdout) == (0, "")
     assert result.stderr.startswith("[INFO] ")
@@ -774,15 +897,26 @@ def test_a_category_with_an_entrypoint(made):
         }
     )
     assert made.run("tool", "-x", "one").all == (0, "all -x one tool<>\n", "")
-    assert made.run("tool", "--format", "json").all == (0, "all --format json tool<>\n", "")
+    assert made.run("tool", "--format", "json").all == (
+        0,
+        "all --format json tool<>\n",
+        "",
+    )
     assert made.run("tool", "one").all == (0, "one\n", "")
     for words in (("tool",), ("tool", "--help"), ("tool", "-h"), ("tool", "help")):
         assert "one" in made.run(*words).stdout
     one_line(made, made.run("demo", "-x"), 2, "-x")
     one_line(made, made.run("tool", "none"), 2, "none")
-    for words in (("tool", "-h", "localhost"), ("tool", "--help", "one"), ("demo", "-h", "pid")):
+    for words in (
+        ("tool", "-h", "localhost"),
+        ("tool", "--help", "one"),
+        ("demo", "-h", "pid"),
+    ):
         one_line(
-            made, made.run(*words), 2, f"unexpected argument {words[2]}; see: cli {words[0]} --help"
+            made,
+            made.run(*words),
+            2,
+            f"unexpected argument {words[2]}; see: cli {words[0]} --help",
         )
     assert made.run("tool", "--help", "--format", "json").stdout.startswith("{")
 
@@ -799,7 +933,10 @@ def test_programs_are_found_as_execvp_does(made, tmp_path):
     one_line(made, made.run("demo", "env", env=env), 127, 'tool" is missing')
     tool.chmod(0o755)
     assert made.run("demo", "env", env=env).all == (0, "tool\n", "")
-    assert made.run("demo", "env", env={"PATH": ":/usr/bin:/bin"}, cwd=tmp_path).stdout == "tool\n"
+    assert (
+        made.run("demo", "env", env={"PATH": ":/usr/bin:/bin"}, cwd=tmp_path).stdout
+        == "tool\n"
+    )
 
 
 def test_a_bare_environment(made):

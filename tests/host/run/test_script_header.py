@@ -48,14 +48,21 @@ DESCRIPTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "description"), DESCRIPTIONS.values(), ids=DESCRIPTIONS)
-def test_the_description_is_the_first_sentence_of_prose(text: str, description: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "description"), DESCRIPTIONS.values(), ids=DESCRIPTIONS
+)
+def test_the_description_is_the_first_sentence_of_prose(
+    text: str, description: str
+) -> None:
     assert Header(f"#!/bin/sh\n{text}".splitlines(), "db.sh").description == description
 
 
 USAGES = {
     "several lines": ("# Usage: db x\n#        db y\n", ["db x", "db y"]),
-    "below its heading": ("# Usage:\n#\n#   db x\n#     more\n\n#   no\n", ["db x", "  more"]),
+    "below its heading": (
+        "# Usage:\n#\n#   db x\n#     more\n\n#   no\n",
+        ["db x", "  more"],
+    ),
     "not indented": ("# usage:\n# db x\n# db y\n#\n# Copy it.\n", ["db x", "db y"]),
     "text follows": ("# Usage: db x\n# Copy it.\n", ["db x"]),
     "two": ("# Usage: db x\n#\n# Usage: db y\n", ["db x", "db y"]),

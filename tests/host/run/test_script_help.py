@@ -19,7 +19,11 @@ FILES = {
     "a case": ("main.sh", "case $1 in -h | --help) usage ;; esac\n", True),
     "a here-document": ("main", "cat <<E\n  -h, --help  Show it, don't run\nE\n", True),
     "quoted after a #": ("main.sh", "echo 'row #3, a # sign: --help'\n", True),
-    "after a count": ("main.sh", "[ $# -gt 0 ] && [ ${#1} = 6 ] && [ $1 = --help ]\n", True),
+    "after a count": (
+        "main.sh",
+        "[ $# -gt 0 ] && [ ${#1} = 6 ] && [ $1 = --help ]\n",
+        True,
+    ),
     "a comment": ("main.sh", "#!/bin/sh\n  # don't: x --help\nrun\n", False),
     "a comment behind code": ("main.sh", 'run "$@" # as git --help\n', False),
     "both": ("main.sh", "# --help\necho --help\n", True),
@@ -30,14 +34,22 @@ FILES = {
     "argparse": ("main.py", "import os, argparse\n", True),
     "click": ("main.py", "def main():\n    from click import command\n", True),
     "typer": ("main.py", "import os; import typer as t\n", True),
-    "docopt by shebang": ("main", "#!/usr/bin/env python3\nfrom docopt import docopt\n", True),
+    "docopt by shebang": (
+        "main",
+        "#!/usr/bin/env python3\nfrom docopt import docopt\n",
+        True,
+    ),
     "optparse": ("main.py", "import optparse\n", True),
     "fire": ("main.py", "import fire\n", True),
     "another module": ("main.py", "import click_odoo, os\n# import argparse\n", False),
     "argparse in bash": ("main.sh", "#!/bin/bash\nimport argparse\n", False),
     "JavaScript": ("main.js", "if (a === '--help') help();\n", True),
     "JavaScript's template": ("main.mjs", "log(`see https://x\n  --help`)\n", True),
-    "JavaScript's comment": ("main.js", "go(1); // --help\n/* or\n * --help\n */\n", False),
+    "JavaScript's comment": (
+        "main.js",
+        "go(1); // --help\n/* or\n * --help\n */\n",
+        False,
+    ),
     "node by shebang": ("main", "#!/usr/bin/env node\nrun() // --help\n", False),
     "Lua": ("main.lua", 'if arg[1] == "--help" then end\n', True),
     "Lua's comment": ("main.lua", "run() --help\n--[[ see\n--help ]]\n", False),
@@ -46,7 +58,11 @@ FILES = {
         '# @cmd Do it\nx() { :; }\neval "$(argc --argc-eval "$0")"\n',
         True,
     ),
-    "argc without commands": ("main.sh", '# @flag --a\neval "$(argc --argc-eval "$0")"\n', False),
+    "argc without commands": (
+        "main.sh",
+        '# @flag --a\neval "$(argc --argc-eval "$0")"\n',
+        False,
+    ),
     "commands without argc": ("main.sh", "# @cmd Do it\nrun\n", False),
     "a binary": ("main", "\0ELF # --help\0", True),
 }
@@ -118,15 +134,23 @@ RULES: dict[str, tuple[dict[str, object], str, bool]] = {
 def test_who_answers_a_lone_help(
     install: Install, fields: dict[str, object], script: str, runs: bool
 ) -> None:
-    made = install({"commands/a/b/command.json": command(**fields), "commands/a/b/main.sh": script})
-    expected = (0, script.partition("echo ")[2], "") if runs else made.run("help", "a", "b").all
+    made = install(
+        {"commands/a/b/command.json": command(**fields), "commands/a/b/main.sh": script}
+    )
+    expected = (
+        (0, script.partition("echo ")[2], "")
+        if runs
+        else made.run("help", "a", "b").all
+    )
     for word in ("--help", "-h"):
         assert made.run("a", "b", word).all == expected
     assert ("ran" in expected[1]) is runs
 
 
 def test_beside_other_arguments_the_script_gets_it(install: Install) -> None:
-    files = {f"commands/a/{name}/main.sh": '#!/bin/sh\necho "ran $*"\n' for name in "bcd"}
+    files = {
+        f"commands/a/{name}/main.sh": '#!/bin/sh\necho "ran $*"\n' for name in "bcd"
+    }
     made = install(
         {
             **files,
@@ -140,7 +164,11 @@ def test_beside_other_arguments_the_script_gets_it(install: Install) -> None:
     assert made.run("a", "b", "-h", "localhost").all == (0, "ran -h localhost\n", "")
     assert made.run("a", "b", "x", "--help").all == (0, "ran x --help\n", "")
     usage = "usage: cli a c [word]\n"
-    assert made.run("a", "c", "-h", "x").all == (2, "", f"cli: a c: unknown option -h; {usage}")
+    assert made.run("a", "c", "-h", "x").all == (
+        2,
+        "",
+        f"cli: a c: unknown option -h; {usage}",
+    )
     long = f"cli: a c: unknown option --help; {usage}"
     assert made.run("a", "c", "x", "--help").all == (2, "", long)
     assert made.run("a", "d", "-h", "localhost").all == (0, "ran -h localhost\n", "")
@@ -148,6 +176,8 @@ def test_beside_other_arguments_the_script_gets_it(install: Install) -> None:
 
 
 def test_a_wrong_value_is_one_line(install: Install) -> None:
-    made = install({"commands/a/b/command.json": command(help="me"), "commands/a/b/main.sh": ""})
+    made = install(
+        {"commands/a/b/command.json": command(help="me"), "commands/a/b/main.sh": ""}
+    )
     said = f'{made.root}/commands/a/b/command.json: "help": expected one of script, page; found me'
     assert made.run("a", "b", "--help").all == (1, "", f"cli: {said}\n")

@@ -116,11 +116,20 @@ def test_mise_and_usage(tmp_path: Path) -> None:
     path = _script(tmp_path, MISE)
     found = read_definition(path)
     assert found.description == 'Run "all" tests'
-    assert (found.aliases, found.hidden, found.confirm) == (("t", "tests"), True, "Really?")
+    assert (found.aliases, found.hidden, found.confirm) == (
+        ("t", "tests"),
+        True,
+        "Really?",
+    )
     usage = [one.usage for one in found.args]
     assert usage == ["<files...>", "[--jobs n]", "[--[no-]color]", "[--shell shell]"]
     jobs, shell = found.args[1], found.args[3]
-    assert (jobs.short, jobs.default, jobs.env, jobs.description) == ("-j", "4", "JOBS", "How many")
+    assert (jobs.short, jobs.default, jobs.env, jobs.description) == (
+        "-j",
+        "4",
+        "JOBS",
+        "How many",
+    )
     assert shell.choices == ("bash", "zsh")
     assert ScriptComments(path).ignored == ["#MISE depends"]
 
@@ -135,7 +144,11 @@ def test_argc(tmp_path: Path) -> None:
     usage = "[--version] [--dry-run] [--tries NUM] --format FORMAT <table> [more...]"
     assert " ".join([one.usage for one in found.args]) == usage
     tries = found.args[2]
-    assert (tries.short, tries.default, tries.description) == ("-t", "3", "Retries of the copy")
+    assert (tries.short, tries.default, tries.description) == (
+        "-t",
+        "3",
+        "Retries of the copy",
+    )
     assert found.args[5].passthrough
     assert ScriptComments(path).ignored == ["@env"]
     assert ScriptComments(path).paragraphs == [["It is slow."]]
@@ -153,7 +166,10 @@ VARIABLES = {
 def test_which_variables_of_argc_are_checked(
     tmp_path: Path, header: str, names: tuple[str, ...]
 ) -> None:
-    assert read_definition(_script(tmp_path, f"#!/bin/bash\n{header}")).required_envs == names
+    assert (
+        read_definition(_script(tmp_path, f"#!/bin/bash\n{header}")).required_envs
+        == names
+    )
 
 
 # Headers whose arguments no run checks, and the arguments that pages show.
@@ -177,7 +193,9 @@ UNCHECKED = {
 
 
 @pytest.mark.parametrize(("header", "usage"), UNCHECKED.values(), ids=UNCHECKED)
-def test_arguments_that_are_only_for_pages(tmp_path: Path, header: str, usage: str) -> None:
+def test_arguments_that_are_only_for_pages(
+    tmp_path: Path, header: str, usage: str
+) -> None:
     found = read_definition(_script(tmp_path, f"#!/bin/bash\n{header}"))
     assert found.args == ()
     assert " ".join([one.usage for one in found.shown_args]) == usage
@@ -202,8 +220,14 @@ def test_a_tag_never_breaks_a_command(tmp_path: Path, header: str) -> None:
 
 def test_the_block_wins_over_tags_key_by_key(tmp_path: Path) -> None:
     block = '# /// command\n# {"args": [{"name": "x"}], "description": "Own"}\n# ///\n'
-    found = read_definition(_script(tmp_path, f"#!/bin/bash\n{block}{OMARCHY[12:]}# @cmd X\n"))
-    assert (found.description, found.group, found.args[0].name) == ("Own", "capture", "x")
+    found = read_definition(
+        _script(tmp_path, f"#!/bin/bash\n{block}{OMARCHY[12:]}# @cmd X\n")
+    )
+    assert (found.description, found.group, found.args[0].name) == (
+        "Own",
+        "capture",
+        "x",
+    )
 
 
 QUOTES = {
@@ -226,13 +250,19 @@ def test_only_quotes_around_the_whole_value_go(
 def test_runs_check_what_tags_declare(install: Install) -> None:
     made = install(
         {
-            "commands/copy": ARGC.replace('eval "$(argc --argc-eval "$0" "$@")"', 'echo "$@"')
+            "commands/copy": ARGC.replace(
+                'eval "$(argc --argc-eval "$0" "$@")"', 'echo "$@"'
+            )
             .replace("# @env TOKEN!  The token\n", "")
             .replace("jq psql", "sh")
         }
     )
     failed = made.run("copy", "--format", "xml", "t")
-    assert failed.all == (2, "", "cli: copy: --format: expected one of json, csv; found xml\n")
+    assert failed.all == (
+        2,
+        "",
+        "cli: copy: --format: expected one of json, csv; found xml\n",
+    )
     words = ("--format=csv", "orders", "--dry-run", "--", "-x")
     assert made.run("copy", *words).all == (0, " ".join(words) + "\n", "")
     assert made.run("cp", "--format=csv", "t").status == 0
@@ -289,6 +319,11 @@ Notes:
 
 
 def test_tab_offers_arguments_that_are_not_checked(install: Install) -> None:
-    made = install({"commands/x": "#!/bin/sh\n# @flag --all  Everything\n# @option -b <N>\n"})
-    assert "--all\tEverything" in made.run("--complete", "zsh", "x", "--").stdout.splitlines()
+    made = install(
+        {"commands/x": "#!/bin/sh\n# @flag --all  Everything\n# @option -b <N>\n"}
+    )
+    assert (
+        "--all\tEverything"
+        in made.run("--complete", "zsh", "x", "--").stdout.splitlines()
+    )
     assert made.run("x", "--other").all == (0, "", "")

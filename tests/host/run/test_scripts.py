@@ -38,14 +38,21 @@ ACCEPTED = {
     "tests": ("db.bats", "#!/usr/bin/env bats\n", 0o755, ""),
     "data": ("db.conf", "#!/bin/sh\n", 0o755, ""),
     "for another shell": ("db.ps1", "Get-Item\n", 0o755, ""),
-    "for another shell, with a shebang": ("db.v2.swift", "#!/bin/sh\n", 0o755, "db.v2.swift"),
+    "for another shell, with a shebang": (
+        "db.v2.swift",
+        "#!/bin/sh\n",
+        0o755,
+        "db.v2.swift",
+    ),
     "private": ("_db.sh", "#!/bin/sh\n", 0o755, ""),
     "hidden": (".db.sh", "#!/bin/sh\n", 0o755, ""),
     "no word": ("d b.sh", "#!/bin/sh\n", 0o755, ""),
 }
 
 
-@pytest.mark.parametrize(("name", "text", "mode", "word"), ACCEPTED.values(), ids=ACCEPTED)
+@pytest.mark.parametrize(
+    ("name", "text", "mode", "word"), ACCEPTED.values(), ids=ACCEPTED
+)
 def test_which_files_are_commands(
     tmp_path: Path, name: str, text: str, mode: int, word: str
 ) -> None:
@@ -53,9 +60,19 @@ def test_which_files_are_commands(
     (tmp_path / name).chmod(mode)
     for listed in (False, True):
         node = FolderNode(CommandTree(str(tmp_path), scripts={}))
-        words = [*node.inside()] if listed else ["db", "db.v2", "db.conf", "db.v2.swift", "db.ps1"]
-        found = {one: inner.read_command() for one in words if (inner := node.enter(one))}
-        runs = [one for one, definition in found.items() if definition and definition.entrypoint]
+        words = (
+            [*node.inside()]
+            if listed
+            else ["db", "db.v2", "db.conf", "db.v2.swift", "db.ps1"]
+        )
+        found = {
+            one: inner.read_command() for one in words if (inner := node.enter(one))
+        }
+        runs = [
+            one
+            for one, definition in found.items()
+            if definition and definition.entrypoint
+        ]
         assert runs == [*found] == [word] * bool(word)
 
 
@@ -79,9 +96,19 @@ def test_names_in_the_root_are_split(tmp_path: Path, listed: bool) -> None:
     (tmp_path / "db").mkdir()
     for name in ("om-db-backup", "om-db", "om-theme", "other", "db/dump.sh", "db/om-x"):
         (tmp_path / name).write_text("#!/bin/sh\n")
-    root = FolderNode(CommandTree(str(tmp_path), scripts={"prefix": "om-", "split": "-"}))
+    root = FolderNode(
+        CommandTree(str(tmp_path), scripts={"prefix": "om-", "split": "-"})
+    )
     found = {}
-    for words in ("db", "db backup", "db dump", "db om-x", "theme", "other", "om-theme"):
+    for words in (
+        "db",
+        "db backup",
+        "db dump",
+        "db om-x",
+        "theme",
+        "other",
+        "om-theme",
+    ):
         node: FolderNode | None = root
         for word in words.split():
             if listed and node:
@@ -141,7 +168,9 @@ COMMENTS = {
 
 
 @pytest.mark.parametrize(("text", "description"), COMMENTS.values(), ids=COMMENTS)
-def test_the_description_in_a_comment(tmp_path: Path, text: str, description: str) -> None:
+def test_the_description_in_a_comment(
+    tmp_path: Path, text: str, description: str
+) -> None:
     file = tmp_path / "db.sh"
     file.write_text(text, errors="surrogateescape")
     definition = read_definition(str(file))
@@ -151,8 +180,14 @@ def test_the_description_in_a_comment(tmp_path: Path, text: str, description: st
 
 USAGES = {
     "in a comment": ("#!/bin/sh\n# Copy it.\n# usage: db [x]\n", "db [x]"),
-    "on the next line": ("#!/bin/sh\n# Copy it.\n# Usage:\n#   db x\n#   db y\n", "db x\ndb y"),
-    "in a docstring": ('#!/usr/bin/env python3\n"""Copy it.\n\nUsage: db x\n"""\n', "db x"),
+    "on the next line": (
+        "#!/bin/sh\n# Copy it.\n# Usage:\n#   db x\n#   db y\n",
+        "db x\ndb y",
+    ),
+    "in a docstring": (
+        '#!/usr/bin/env python3\n"""Copy it.\n\nUsage: db x\n"""\n',
+        "db x",
+    ),
 }
 
 
@@ -176,7 +211,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("block", "message"), WRONG.values(), ids=WRONG)
-def test_an_error_names_the_line_of_the_script(tmp_path: Path, block: str, message: str) -> None:
+def test_an_error_names_the_line_of_the_script(
+    tmp_path: Path, block: str, message: str
+) -> None:
     file = tmp_path / "db"
     end = "" if message.endswith("///") else "\n# ///"
     file.write_text(f"#!/bin/sh\n# /// command\n{block}{end}\n")
@@ -237,7 +274,9 @@ RUNS = {
 
 
 @pytest.mark.parametrize(("files", "words", "expected"), RUNS.values(), ids=RUNS)
-def test_what_runs(install: Install, files: dict[str, object], words: str, expected: str) -> None:
+def test_what_runs(
+    install: Install, files: dict[str, object], words: str, expected: str
+) -> None:
     made = install({f"commands/{name}": content for name, content in files.items()})
     assert made.run(*words.split()).all == (0, expected, "")
 
@@ -268,7 +307,9 @@ def test_listings_show_a_command_with_commands_below_as_both(install: Install) -
     ):
         done = made.run("self", "list", *words.split(), "--format", "json")
         assert [one["path"] for one in json.loads(done.stdout)["commands"]] == below
-    assert made.run("self", "list", "x", "in").stdout.endswith("\nx in\n  x in deep  D\n")
+    assert made.run("self", "list", "x", "in").stdout.endswith(
+        "\nx in\n  x in deep  D\n"
+    )
     nothing_below = "cli: x y is a command; name a category, or omit WORDS\n"
     assert made.run("self", "list", "x", "y").all == (2, "", nothing_below)
 
@@ -298,7 +339,9 @@ def test_a_category_gives_defaults_to_all_below(install: Install) -> None:
     assert sources["C"] == (f"{made.root}/commands/x/y/z/command.json: envs.C", 2)
     assert sources["D"] == (f"{made.root}/commands/x/own.env:1", 4)
     listing = json.loads(made.run("self", "list", "--format", "json").stdout)
-    assert {one["group"] for one in listing["commands"] if one["path"][0] == "x"} == {"G"}
+    assert {one["group"] for one in listing["commands"] if one["path"][0] == "x"} == {
+        "G"
+    }
     (made.root / "commands/x/own.env").unlink()
     failed = made.run("x", "s")
     assert (failed.status, failed.stdout) == (1, "")
@@ -310,7 +353,9 @@ def test_a_bad_category_with_defaults_stops_what_is_below(install: Install) -> N
     expected = f'cli: {made.root}/commands/x/category.json: "envs": expected an object of strings'
     assert made.run("x", "y").stderr.startswith(expected)
     (made.root / "commands/x/category.json").unlink()
-    (made.root / "commands/x/category.json").mkdir()  # unreadable, so it may have defaults
+    (
+        made.root / "commands/x/category.json"
+    ).mkdir()  # unreadable, so it may have defaults
     path = f"{made.root}/commands/x/category.json"
     assert made.run("x", "y").all == (1, "", f"cli: {path}: not a regular file\n")
     (made.root / "commands/x/category.json").rmdir()
@@ -330,12 +375,16 @@ def test_the_listing_of_a_category_with_a_default(install: Install) -> None:
         "",
         "cli: unknown command z in x; did you mean cli x y z?\n",
     )
-    assert made.run("x", "--format", "json").status == 2  # the default does not declare it
+    assert (
+        made.run("x", "--format", "json").status == 2
+    )  # the default does not declare it
     assert "--dry\tOnly print" in made.run("--complete", "zsh", "x", "--").stdout
 
 
 def test_a_default_that_names_nothing(install: Install) -> None:
-    made = install({"commands/x/category.json": {"default": "gone"}, "commands/x/y": ECHO})
+    made = install(
+        {"commands/x/category.json": {"default": "gone"}, "commands/x/y": ECHO}
+    )
     path = f"{made.root}/commands/x/category.json"
     expected = f'cli: {path}: "default": there is no command gone in this category\n'
     assert made.run("x").all == (1, "", expected)
@@ -357,7 +406,10 @@ def test_words_that_name_nothing(install: Install) -> None:
 
 def test_help_and_tab_show_what_is_below(install: Install) -> None:
     made = install(
-        {"commands/x.sh": f"#!/bin/sh\n# Usage: x [y]\n{ECHO[10:]}", "commands/x/y": ECHO}
+        {
+            "commands/x.sh": f"#!/bin/sh\n# Usage: x [y]\n{ECHO[10:]}",
+            "commands/x/y": ECHO,
+        }
     )
     page = made.run("help", "x").stdout
     assert "Usage of the script:\n  x [y]\n" in page
@@ -367,7 +419,9 @@ def test_help_and_tab_show_what_is_below(install: Install) -> None:
     assert made.run("--complete", "zsh", "x", "y", "").stdout == "files\n"
 
 
-def test_a_listing_of_a_category_reports_its_bad_category_json(install: Install) -> None:
+def test_a_listing_of_a_category_reports_its_bad_category_json(
+    install: Install,
+) -> None:
     made = install({"commands/x/y/category.json": "{", "commands/x/y/z": ECHO})
     (made.root / "commands/x/y/z").chmod(0o755)
     file = f"{made.root}/commands/x/y/category.json"

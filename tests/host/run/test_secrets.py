@@ -42,7 +42,12 @@ def test_run_and_file(install):
 def test_a_background_process_that_keeps_stdout_open_delays_nothing(install):
     made = install(files({"TOKEN": "run:start"}))
     start = "#!/bin/sh\nsleep 60 &\nseq 1 20000\necho end\n"
-    made.write({"tools/start": start, "commands/a/b/main.sh": '#!/bin/bash\necho "${TOKEN: -9}"\n'})
+    made.write(
+        {
+            "tools/start": start,
+            "commands/a/b/main.sh": '#!/bin/bash\necho "${TOKEN: -9}"\n',
+        }
+    )
     started = time.monotonic()
     assert made.run("a", "b", env=env(made)).all == (0, "20000\nend\n", "")
     assert time.monotonic() - started < 50
@@ -72,9 +77,15 @@ def test_a_secret_that_another_source_gives_is_not_asked(install, more):
 
 FAILURES = {
     "a failing one": ("run:fail now", "fail ended with status 3: it is locked"),
-    "a missing one": ("run:nothere x", "nothere cannot start: No such file or directory"),
+    "a missing one": (
+        "run:nothere x",
+        "nothere cannot start: No such file or directory",
+    ),
     "no file": ("file:none", "{place}/none does not exist"),
-    "an unknown scheme": ("vault:x", "unknown scheme vault; known schemes: file, run; for more "),
+    "an unknown scheme": (
+        "vault:x",
+        "unknown scheme vault; known schemes: file, run; for more ",
+    ),
     "an open quote": ("run:give 'x", "no closing quotation"),
     "needs a terminal": ("run:sh -c 'cat </dev/tty'", "sh ended with status "),
     "reads stdin": ("run:sh -c 'read x || exit 7'", "sh ended with status 7"),
@@ -160,7 +171,12 @@ def of_plugins(shared_install):
         pytest.skip(f"{IMPORTABLE} cannot be written")
     hooks = f"module = {f'{IMPORTABLE.name}.{module.stem}'!r}\n{HOOKS}"
     made = shared_install(files({}))
-    made.write({"plugins/p/plugin.json": {"name": "p", "hooks": "h.py"}, "plugins/p/h.py": hooks})
+    made.write(
+        {
+            "plugins/p/plugin.json": {"name": "p", "hooks": "h.py"},
+            "plugins/p/h.py": hooks,
+        }
+    )
     yield made
     module.unlink()
 
@@ -173,7 +189,9 @@ def test_a_scheme_of_a_plugin(of_plugins):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("reference", "reason"), OF_PLUGINS.values(), ids=[*OF_PLUGINS])
+@pytest.mark.parametrize(
+    ("reference", "reason"), OF_PLUGINS.values(), ids=[*OF_PLUGINS]
+)
 def test_a_provider_of_a_plugin_that_fails(of_plugins, reference, reason):
     secrets = {"TOKEN": "upper:a", "OTHER": reference}
     of_plugins.write({"commands/a/b/command.json": command(secrets=secrets)})
@@ -205,7 +223,9 @@ def test_a_mapping_with_anything_but_text_is_an_error(of_plugins, what):
 
 
 def test_a_mapping_is_no_value_of_one_secret(of_plugins):
-    of_plugins.write({"commands/a/b/command.json": command(secrets={"TOKEN": "maps:x"})})
+    of_plugins.write(
+        {"commands/a/b/command.json": command(secrets={"TOKEN": "maps:x"})}
+    )
     done = of_plugins.run("a", "b")
     assert (done.status, done.stdout) == (1, "")
     assert '"secrets.TOKEN": maps:x: it has several values; name one' in done.stderr
@@ -213,14 +233,18 @@ def test_a_mapping_is_no_value_of_one_secret(of_plugins):
 
 def test_a_scheme_may_have_another_provider_for_files(of_plugins):
     secrets = {"OTHER": "both:b"}
-    of_plugins.write({"commands/a/b/command.json": command(secrets=secrets, env_files=["both:f"])})
+    of_plugins.write(
+        {"commands/a/b/command.json": command(secrets=secrets, env_files=["both:f"])}
+    )
     assert of_plugins.run("a", "b").all == (0, "a b|a b\n", "")
     of_plugins.write({"commands/a/b/command.json": command(secrets=secrets)})
     assert of_plugins.run("a", "b").all == (0, "|BOTH:B\n", "")
 
 
 def test_a_command_with_sudo_takes_no_dangerous_name_from_a_mapping(of_plugins):
-    of_plugins.write({"commands/a/b/command.json": command(env_files=["maps:risky"], sudo=True)})
+    of_plugins.write(
+        {"commands/a/b/command.json": command(env_files=["maps:risky"], sudo=True)}
+    )
     done = of_plugins.run("a", "b")
     assert (done.status, done.stderr.count("\n")) == (1, 1)
     assert 'must not set LD_PRELOAD for a command with "sudo"' in done.stderr
@@ -230,7 +254,10 @@ OPTIONAL = {
     "it fails": ("run:fail now", "fail ended with status 3: it is locked"),
     "an empty value": ("run:true", "its value is empty"),
     "an unset name": ("file:$NOT_SET/token", "$NOT_SET is not set"),
-    "an unset name in a program's words": ("run:give 'x $NOT_SET'", "$NOT_SET is not set"),
+    "an unset name in a program's words": (
+        "run:give 'x $NOT_SET'",
+        "$NOT_SET is not set",
+    ),
 }
 
 
@@ -244,13 +271,19 @@ def test_an_optional_secret_warns_and_stays_unset(install, reference, reason):
     secrets["TOKEN"] = {"reference": reference, "optional": True}
     made.write({"commands/a/b/command.json": command(secrets=secrets)})
     made.write({"commands/a/b/main.sh": 'echo "${TOKEN-unset}|$OTHER"\n'})
-    assert made.run("a", "b", env=env(made)).all == (0, "unset|it\n", f"cli: warning: {text}")
+    assert made.run("a", "b", env=env(made)).all == (
+        0,
+        "unset|it\n",
+        f"cli: warning: {text}",
+    )
 
 
 def test_an_object_need_not_be_optional(install):
     made = install(files({"TOKEN": {"reference": "run:give ${NOT_SET:-x}"}}))
     assert made.run("a", "b", env=env(made)).all == (0, "x|\n", "")
-    made.write({"commands/a/b/command.json": command(secrets={"TOKEN": {"optional": True}})})
+    made.write(
+        {"commands/a/b/command.json": command(secrets={"TOKEN": {"optional": True}})}
+    )
     done = made.run("a", "b", env=env(made))
     assert (done.status, done.stderr.count("\n")) == (1, 1)
     assert '"secrets.TOKEN.reference": missing' in done.stderr
@@ -260,7 +293,8 @@ def test_a_secret_counts_as_set_and_has_its_type(install):
     made = install(files({"TOKEN": "run:give x"}, required_envs=["TOKEN"]))
     assert made.run("a", "b", env=env(made)).stdout == "x|\n"
     typed = command(
-        secrets={"TOKEN": "run:give x"}, required_envs=[{"name": "TOKEN", "type": "port"}]
+        secrets={"TOKEN": "run:give x"},
+        required_envs=[{"name": "TOKEN", "type": "port"}],
     )
     made.write({"commands/a/b/command.json": typed})
     done = made.run("a", "b", env=env(made))
@@ -281,7 +315,9 @@ def test_a_reference_in_env_files(install):
     done = made.run("a", "b", env=env(made))
     assert done.status == 1
     assert '"env_files": sops:.env.enc: unknown scheme sops' in done.stderr
-    more = command(env_files=["sops:.env.enc"], required_envs=["TOKEN"], envs={"URL": "$HOST/x"})
+    more = command(
+        env_files=["sops:.env.enc"], required_envs=["TOKEN"], envs={"URL": "$HOST/x"}
+    )
     made.write({"commands/a/b/command.json": more})
     shown = made.run("self", "env", "a", "b", "TOKEN", env=env(made))
     line = "cli: sops:.env.enc: not resolved, so its variables are missing here\n"
@@ -290,13 +326,19 @@ def test_a_reference_in_env_files(install):
 
 
 def test_one_reference_for_two_names_is_resolved_once(install):
-    made = install(files({"TOKEN": "run:give $WHAT", "OTHER": "run:give x"}, envs={"WHAT": "x"}))
+    made = install(
+        files({"TOKEN": "run:give $WHAT", "OTHER": "run:give x"}, envs={"WHAT": "x"})
+    )
     assert made.run("a", "b", env=env(made)).all == (0, "x|x\n", "")
     assert asked(made) == 1
 
 
 def test_values_that_look_like_references_or_refer_to_secrets(install):
-    envs = {"OTHER": "run:give x", "ENCRYPTED": "encrypted:BD", "URL": "https://x/$TOKEN"}
+    envs = {
+        "OTHER": "run:give x",
+        "ENCRYPTED": "encrypted:BD",
+        "URL": "https://x/$TOKEN",
+    }
     made = install(files({"TOKEN": "run:give x"}, envs=envs))
     done = made.run("a", "b", env=env(made))
     assert (done.status, done.stdout) == (0, "x|run:give x\n")
@@ -310,7 +352,11 @@ def test_values_that_look_like_references_or_refer_to_secrets(install):
     ]
     linted = made.run("self", "lint", "--format", "json", env=env(made)).stdout
     found = [one["message"] for one in json.loads(linted)["findings"]]
-    for what in ("OTHER looks like a reference", "ENCRYPTED looks like", "$TOKEN is empty here"):
+    for what in (
+        "OTHER looks like a reference",
+        "ENCRYPTED looks like",
+        "$TOKEN is empty here",
+    ):
         assert [one for one in found if what in one], (what, found)
 
 
@@ -322,7 +368,9 @@ def discover_commands(installation):
     more = {"name": "x", "description": "x", "entrypoint": "x:y", "secrets": secrets}
     yield CommandDeclaration(("a", "declared"), more)
 """
-    made = install({"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": hooks})
+    made = install(
+        {"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": hooks}
+    )
     shown = made.run("self", "env", "a", "declared", env=env(made)).stdout
     assert "run:give hunter2  ← secrets.TOKEN, not asked (rank 4.5)\n" in shown
 
@@ -334,7 +382,11 @@ def test_self_env_shows_the_reference(install):
     assert "TOKEN" in shown.stdout
     assert "run:give hunter2" in shown.stdout
     assert "secrets.TOKEN, not asked (rank 4.5)" in shown.stdout
-    for words in (["help", "a", "b"], ["self", "list", "--format", "json"], ["self", "doctor"]):
+    for words in (
+        ["help", "a", "b"],
+        ["self", "list", "--format", "json"],
+        ["self", "doctor"],
+    ):
         made.run(*words, env=env(made))
     assert asked(made) == 0
     shown = made.run("self", "env", "a", "b", "--show-secrets", env=env(made))
@@ -346,7 +398,12 @@ def test_self_env_shows_the_reference(install):
 @pytest.mark.parametrize(
     ("script", "typed", "shown", "status"),
     [
-        ("printf pin: >/dev/tty; read x </dev/tty; echo \\$x", b"4711\n", "got 4711", 0),
+        (
+            "printf pin: >/dev/tty; read x </dev/tty; echo \\$x",
+            b"4711\n",
+            "got 4711",
+            0,
+        ),
         ("printf pin: >/dev/tty; sleep 60", b"", "did not answer within 2 s", 1),
         ("printf pin: >/dev/tty; sleep 60", b"\x03", "", -2),
     ],
@@ -355,7 +412,11 @@ def test_self_env_shows_the_reference(install):
 def test_a_provider_keeps_the_terminal(install, script, typed, shown, status):
     made = install(files({"TOKEN": f"run:sh -c '{script}'"}))
     made.write({"commands/a/b/main.sh": '#!/bin/sh\necho "got $TOKEN"\n'})
-    environ = {"PATH": "/usr/bin:/bin", "HOME": str(made.home), "CLI_SECRETS_TIMEOUT": "2"}
+    environ = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(made.home),
+        "CLI_SECRETS_TIMEOUT": "2",
+    }
     pid, terminal = pty.fork()
     if not pid:
         os.execve(made.launcher, ["cli", "a", "b"], environ)
@@ -374,7 +435,9 @@ def test_a_provider_keeps_the_terminal(install, script, typed, shown, status):
 
 def test_the_value_is_nowhere_but_in_the_command_s_environment(install):
     made = install(files({"TOKEN": "file:token"}))
-    made.write({"commands/a/b/main.sh": '#!/bin/bash\ntr "\\0" "\\n" </proc/$$/cmdline\n'})
+    made.write(
+        {"commands/a/b/main.sh": '#!/bin/bash\ntr "\\0" "\\n" </proc/$$/cmdline\n'}
+    )
     done = made.run("a", "b", env=env(made, DEBUG="1"))
     assert done.status == 0
     assert "from-file" not in done.stdout + done.stderr
@@ -385,7 +448,11 @@ def test_the_value_is_nowhere_but_in_the_command_s_environment(install):
 
 
 def test_secrets_of_a_category_have_no_effect_on_commands_below(install):
-    category = {"name": "A", "entrypoint": "main.sh", "secrets": {"TOKEN": "run:give x"}}
+    category = {
+        "name": "A",
+        "entrypoint": "main.sh",
+        "secrets": {"TOKEN": "run:give x"},
+    }
     made = install(files({}))
     made.write({"commands/a/category.json": category, "commands/a/main.sh": SHOW})
     assert made.run("a", "b", env=env(made)).all == (0, "|\n", "")
@@ -393,16 +460,27 @@ def test_secrets_of_a_category_have_no_effect_on_commands_below(install):
 
 
 def test_a_caller_that_masks_gets_the_variables(install):
-    made = install(files({"TOKEN": "run:give t", "OTHER": "run:give o"}, envs={"LANG": "lost"}))
+    made = install(
+        files({"TOKEN": "run:give t", "OTHER": "run:give o"}, envs={"LANG": "lost"})
+    )
     made.write({"commands/a/b/main.sh": 'echo "$TOKEN ${CLI_REPORT_FD-unset}"\n'})
     reading, writing = os.pipe()
     caller = env(made, LANG="won", CLI_REPORT_FD=str(writing))
-    assert made.run("a", "b", env=caller, pass_fds=[writing]).all == (0, "t unset\n", "")
+    assert made.run("a", "b", env=caller, pass_fds=[writing]).all == (
+        0,
+        "t unset\n",
+        "",
+    )
     os.close(writing)
     with open(reading, "rb") as pipe:
         *pairs, last, end = pipe.read().split(b"\0")
-    assert {b"TOKEN=t", b"OTHER=o", b"LANG=won", b"LANG=lost", b"COMMAND_NAME=b"} <= {*pairs}
-    assert {pair for pair in pairs if pair.startswith(b"=")} == {b"=t", b"=o"}  # from references
+    assert {b"TOKEN=t", b"OTHER=o", b"LANG=won", b"LANG=lost", b"COMMAND_NAME=b"} <= {
+        *pairs
+    }
+    assert {pair for pair in pairs if pair.startswith(b"=")} == {
+        b"=t",
+        b"=o",
+    }  # from references
     assert (last, end) == (b"", b"")
     assert asked(made) == 2
 
@@ -417,7 +495,9 @@ def test_a_report_needs_an_open_descriptor(install, descriptor):
 
 def test_the_help_page_names_references_and_asks_nobody(install):
     made = install(
-        files({"TOKEN": "run:give x"}, required_envs=["TOKEN"], env_files=["run:give A=b"])
+        files(
+            {"TOKEN": "run:give x"}, required_envs=["TOKEN"], env_files=["run:give A=b"]
+        )
     )
     page = made.run("a", "b", "--help", env=env(made)).stdout
     assert "  TOKEN  ********  ← command.json: secrets.TOKEN, required\n" in page

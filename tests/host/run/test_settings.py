@@ -44,10 +44,19 @@ def gate(tmp_path):
     os.close(os.open(path, os.O_RDWR))
 
 
-NEEDS_PROC = pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
+NEEDS_PROC = pytest.mark.skipif(
+    not os.path.exists("/proc/self/environ"), reason="needs /proc"
+)
 
 FRAMEWORK = {
-    *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE", "COMMAND_NAME"),
+    *(
+        "CLI_DIR",
+        "CORE_DIR",
+        "LIB_DIR",
+        "PLUGINS_DIR",
+        "GLOBAL_CONFIG_FILE",
+        "COMMAND_NAME",
+    ),
     *("COMMAND_CATEGORY", "CLI_RUN", "PATH", "HOME"),
 }
 
@@ -67,7 +76,10 @@ REACHES = {
     "assignment": ("X=1\n", {"X": "1"}),
     "no newline at the end": ("X=1", {"X": "1"}),
     "export": ("export X=1\n", {"X": "1"}),
-    "declare": ("declare X=1\ndeclare -x Y=2\ntypeset Z=3\n", {"X": "1", "Y": "2", "Z": "3"}),
+    "declare": (
+        "declare X=1\ndeclare -x Y=2\ntypeset Z=3\n",
+        {"X": "1", "Y": "2", "Z": "3"},
+    ),
     "shell expansion": ("A=a\nX=${A^^}$((1+2))$(echo c)\n", {"A": "a", "X": "A3c"}),
     "readonly": ("readonly X=1\ndeclare -r Y=2\n", {"X": "1", "Y": "2"}),
     "unset again": ("X=1\nY=2\nunset X\n", {"Y": "2"}),
@@ -88,7 +100,10 @@ REACHES = {
         "".join(f"X{n}={n}\n" for n in range(300)),
         {f"X{n}": str(n) for n in range(300)},
     ),
-    "array": ("X=1\nA=(1 2 ')')\ndeclare -A M=([k]=v ['a) b']=c)\nY=2\n", {"X": "1", "Y": "2"}),
+    "array": (
+        "X=1\nA=(1 2 ')')\ndeclare -A M=([k]=v ['a) b']=c)\nY=2\n",
+        {"X": "1", "Y": "2"},
+    ),
     "array with keys like output": (
         "declare -A M\nM[$'a)\\nFAKE=\"x\"']=c\nM['FAKE=$'\"'\"'x']=d\nM['b) FAKE=\"']='\"'\nY=2\n",
         {"Y": "2"},
@@ -111,14 +126,20 @@ REACHES = {
     "last command fails": ("X=1\n[ -f /none ] && . /none\n", {"X": "1"}),
     "stdin is empty": ("X=$(cat)\nread Y\nZ=${Y-unset}\n", {"X": "", "Y": "", "Z": ""}),
     "carriage returns": ("X=$'a\\r\\r'\nY='a\rb'\n", {"X": "a", "Y": "a\rb"}),
-    "BASH_ENV": ("X=1\nBASH_ENV=/x\nENV=/y\n", {"X": "1", "BASH_ENV": "/x", "ENV": "/y"}),
+    "BASH_ENV": (
+        "X=1\nBASH_ENV=/x\nENV=/y\n",
+        {"X": "1", "BASH_ENV": "/x", "ENV": "/y"},
+    ),
     "closed descriptors": ("exec 1>&- 2>&- 0<&-\nX=1\n", {"X": "1"}),
     "a descriptor of its own": (
         'exec 200>&-\nfor n in {3..249}; do eval "exec $n>&-"; done\nunset n\nX=1\n',
         {"X": "1"},
     ),
     "coproc": ("coproc sleep 60\nX=1\nunset COPROC_PID\n", {"X": "1"}),
-    "return before what is no bash": ("X=1\nreturn 0\n[[ -z && ]]\n) done\n", {"X": "1"}),
+    "return before what is no bash": (
+        "X=1\nreturn 0\n[[ -z && ]]\n) done\n",
+        {"X": "1"},
+    ),
     "a comment that ends in a backslash": ("X=1\n# c \\\n", {"X": "1"}),
     "a value that ends in backslashes": ("X=1\\\\\n", {"X": "1\\"}),
     "locale": (
@@ -138,7 +159,9 @@ def test_what_reaches_the_command(place, text, expected):
 
 
 def test_where_the_file_is(place):
-    path = write(place, 'X=${BASH_SOURCE[0]}\nY=$#\n. "${BASH_SOURCE[0]%/*}/other.conf"\n')
+    path = write(
+        place, 'X=${BASH_SOURCE[0]}\nY=$#\n. "${BASH_SOURCE[0]%/*}/other.conf"\n'
+    )
     place.write({"config/other.conf": "Z=${BASH_SOURCE[0]}\nset +a\nW=1\nreturn 1\n"})
     result = place.run("demo", "show")
     assert (result.status, result.stderr) == (0, "")
@@ -156,7 +179,18 @@ def test_where_the_file_is(place):
 
 # Words of bash that a file may redefine, and how.
 WORDS = [
-    *("builtin", "jobs", "export", "printf", "declare", "trap", "eval", "unset", "set", "exit"),
+    *(
+        "builtin",
+        "jobs",
+        "export",
+        "printf",
+        "declare",
+        "trap",
+        "eval",
+        "unset",
+        "set",
+        "exit",
+    ),
     *("test", "enable", "return", "shopt"),
 ]
 REDEFINES = {
@@ -171,7 +205,11 @@ REDEFINES = {
 def test_a_file_that_redefines_a_builtin_loses_nothing(place, word):
     write(place, REDEFINES[word].format(word))
     result = place.run("demo", "show")
-    assert (result.status, result.stderr, variables(result.stdout)) == (0, "", {"X": "1"})
+    assert (result.status, result.stderr, variables(result.stdout)) == (
+        0,
+        "",
+        {"X": "1"},
+    )
 
 
 # What else a file may do to the shell that reads it.
@@ -182,7 +220,10 @@ DISTURBS = {
         {"X": "1"},
     ),
     "set, and set +a": ("set +a\nset() { :; }\nX=1\nY=2\n", {"X": "1", "Y": "2"}),
-    "POSIX mode that is left": ("set -o posix\nX=1\nset +o posix\nY=2\n", {"X": "1", "Y": "2"}),
+    "POSIX mode that is left": (
+        "set -o posix\nX=1\nset +o posix\nY=2\n",
+        {"X": "1", "Y": "2"},
+    ),
     "POSIXLY_CORRECT that is readonly": (
         "readonly POSIXLY_CORRECT=1\nX=1\n",
         {"X": "1", "POSIXLY_CORRECT": "1"},
@@ -191,7 +232,10 @@ DISTURBS = {
         "readonly LC_ALL=C LANGUAGE=de\nX=1\n",
         {"X": "1", "LC_ALL": "C", "LANGUAGE": "de"},
     ),
-    "readonly IFS": ("readonly IFS=x BASH_ENV=y\nX=1\n", {"X": "1", "IFS": "x", "BASH_ENV": "y"}),
+    "readonly IFS": (
+        "readonly IFS=x BASH_ENV=y\nX=1\n",
+        {"X": "1", "IFS": "x", "BASH_ENV": "y"},
+    ),
     "readonly functions": (
         "builtin() { :; }\nexport() { :; }\nreadonly -f builtin export\nX=1\n",
         {"X": "1"},
@@ -234,7 +278,10 @@ BAD_SYNTAX = {
     "open here-document": ("X=1\nread Y <<END\nY=2\nZ=3\n", ":5: syntax error"),
     "a backslash at the end": ("X=1\nY=2\\\n", ":4: syntax error"),
     "an operator at the end": ("X=1\ntrue &&\n", ":3: syntax error"),
-    "after a function that returns": ("f() { return; }\nX=1\nf\n)\n", ":4: syntax error"),
+    "after a function that returns": (
+        "f() { return; }\nX=1\nf\n)\n",
+        ":4: syntax error",
+    ),
     "after a word like return": ("returned=1\n)\n", ":2: syntax error"),
     "POSIX mode": ("set -o posix\nX=1\nif\n", ":4: syntax error"),
 }
@@ -268,7 +315,10 @@ def test_what_does_not_reach_its_end(place, text, line):
 NO_TEXT = {
     "CR LF": (b"X=1\r\nY=2\r\n", ":1: this line ends with CR LF"),
     "CR at the end": (b"X=1\nY=2\r", ":2: this line ends with CR LF"),
-    "BOM": (b"\xef\xbb\xbfX=1\nY=2\n", ": is UTF-16 or begins with a byte-order mark; save it as"),
+    "BOM": (
+        b"\xef\xbb\xbfX=1\nY=2\n",
+        ": is UTF-16 or begins with a byte-order mark; save it as",
+    ),
     "UTF-16 without BOM": (
         "X=1\nY=2\n".encode("utf-16-le"),
         ": is UTF-16 or begins with a byte-order mark; save it as",
@@ -380,7 +430,9 @@ def test_runs_inside_it_are_gone_when_time_is_out(place):
 def test_a_file_that_ignores_sigterm_ends_too_when_time_is_out(place):
     write(place, "trap '' TERM\nsleep 60\nsleep 60\n")
     mark = f"mark-{time.monotonic_ns()}"
-    result = place.run("demo", "show", env={"MARK": mark, "CLI_SETTINGS_TIMEOUT": "0.5"})
+    result = place.run(
+        "demo", "show", env={"MARK": mark, "CLI_SETTINGS_TIMEOUT": "0.5"}
+    )
     assert (result.status, result.stdout) == (1, "")
     assert processes_left_with(mark) == []
 
@@ -400,7 +452,9 @@ def test_a_command_of_another_installation_may_be_called(place, shared_install):
     other.write({"config/settings.conf": f"Y=$({place.launcher} demo show)there\n"})
     result = place.run("demo", "show")
     assert variables(result.stdout) == {"X": "said there"}
-    assert result.stderr.count("calls this program, which would read the file again") == 1
+    assert (
+        result.stderr.count("calls this program, which would read the file again") == 1
+    )
     assert path
 
 
@@ -449,7 +503,9 @@ def test_nothing_of_it_outlives_a_run_that_is_ended(place, tmp_path, gate, numbe
     write(place, f"echo > {started}\n: <{gate}\necho > {late}\n")
     mark = f"mark-{time.monotonic_ns()}"
     environ = {"HOME": str(place.home), "PATH": os.environ["PATH"], "MARK": mark}
-    run = subprocess.Popen([place.launcher, "demo", "show"], env=environ, stdout=subprocess.PIPE)
+    run = subprocess.Popen(
+        [place.launcher, "demo", "show"], env=environ, stdout=subprocess.PIPE
+    )
     wait_until(started.exists)
     run.send_signal(number)
     assert run.communicate(timeout=60)[0] == b""
@@ -488,11 +544,16 @@ def test_the_shells_state_does_not_reach_the_command(place, tmp_path):
     )
     changed = place.run("demo", "say", "a", cwd=tmp_path, input=b"")
     assert plain.stdout == changed.stdout
-    assert plain.stdout.startswith(f"{tmp_path}|0022|") or os.umask(os.umask(0)) != 0o022
+    assert (
+        plain.stdout.startswith(f"{tmp_path}|0022|") or os.umask(os.umask(0)) != 0o022
+    )
 
 
 def test_a_change_of_the_callers_names_has_no_effect(place):
-    write(place, "unset A\nB=changed\nexport -n C\nD+=more\nreadonly E\nE2=$E\nunset PATH HOME\n")
+    write(
+        place,
+        "unset A\nB=changed\nexport -n C\nD+=more\nreadonly E\nE2=$E\nunset PATH HOME\n",
+    )
     env = {"A": "a", "B": "b", "C": "c", "D": "", "E": "e"}
     result = place.run("demo", "show", env=env)
     assert variables(result.stdout) == {**env, "E2": "e"}
@@ -521,7 +582,13 @@ def caller_things(place, tmp_path):
         "GLOBIGNORE": {"GLOBIGNORE": "*"},
         "TMOUT": {"TMOUT": "1"},
         "strange locale": {"LC_ALL": "C", "LANG": "C"},
-        "dynamic names": {"RANDOM": "7", "SECONDS": "9", "LINENO": "3", "UID": "12", "_": "mine"},
+        "dynamic names": {
+            "RANDOM": "7",
+            "SECONDS": "9",
+            "LINENO": "3",
+            "UID": "12",
+            "_": "mine",
+        },
         "names of no shell": {"a.b": "1", "a-b": "2", "é": "3", "9": "4", " ": "5"},
         "no values": {"A": "", "B": "\n\n", "C": "\udcff\udcfe=\x1b"},
         "shell's own": {"PWD": "/no/such", "OLDPWD": "/none", "SHLVL": "41"},
@@ -529,8 +596,24 @@ def caller_things(place, tmp_path):
 
 
 CALLERS = [
-    *("BASH_ENV", "SHELLOPTS", "BASHOPTS", "functions", "POSIXLY_CORRECT", "CDPATH", "PS4", "IFS"),
-    *("old bash", "GLOBIGNORE", "TMOUT", "strange locale", "dynamic names", "names of no shell"),
+    *(
+        "BASH_ENV",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "functions",
+        "POSIXLY_CORRECT",
+        "CDPATH",
+        "PS4",
+        "IFS",
+    ),
+    *(
+        "old bash",
+        "GLOBIGNORE",
+        "TMOUT",
+        "strange locale",
+        "dynamic names",
+        "names of no shell",
+    ),
     *("no values", "shell's own"),
 ]
 
@@ -592,7 +675,10 @@ def test_missing_or_dangling_is_no_error(place):
     path = no_file(place, str)
     assert place.run("demo", "show").status == 0
     no_file(place, lambda path: os.symlink("nowhere", path))
-    assert (place.run("demo", "show").status, place.run("demo", "show").stderr) == (0, "")
+    assert (place.run("demo", "show").status, place.run("demo", "show").stderr) == (
+        0,
+        "",
+    )
     path.unlink()
 
 
@@ -660,7 +746,9 @@ def test_closed_standard_descriptors(place, which):
     result = closed(place, which)
     assert result.status == 0
     assert variables(result.stdout.replace("\0_=", "\0A_="))["X"] == "1"
-    assert result.stdout.startswith(("PATH=", "HOME=", "PWD=", "CLI_DIR=", "_=", "OLDPWD="))
+    assert result.stdout.startswith(
+        ("PATH=", "HOME=", "PWD=", "CLI_DIR=", "_=", "OLDPWD=")
+    )
 
 
 @pytest.mark.parametrize("which", [">&-", "<&- >&- 2>&-"])
@@ -684,7 +772,11 @@ def test_a_caller_that_ignores_a_signal(place, name):
     write(place, "X=$(echo 1 | cat)\n")
     ignore = lambda: signal.signal(number, signal.SIG_IGN)  # noqa: E731
     result = place.run("demo", "show", preexec_fn=ignore)
-    assert (result.status, result.stderr, variables(result.stdout)) == (0, "", {"X": "1"})
+    assert (result.status, result.stderr, variables(result.stdout)) == (
+        0,
+        "",
+        {"X": "1"},
+    )
     path = write(place, "X=1\nif\n")
     result = place.run("demo", "show", preexec_fn=ignore)
     assert result.stderr.splitlines()[-1] == f"cli: {path}:3: syntax error"
@@ -707,7 +799,9 @@ def test_on_a_terminal_nothing_is_added(place):
     script = shutil.which("script")
     if script is None:
         pytest.skip("script is not installed")
-    write(place, "X=$(true)\n(true)\n/bin/true\nstty size >/dev/null\nread Y </dev/tty\n")
+    write(
+        place, "X=$(true)\n(true)\n/bin/true\nstty size >/dev/null\nread Y </dev/tty\n"
+    )
     command_line = f"stty tostop; {place.launcher} demo show 2>/dev/null"
     done = subprocess.run(
         [script, "-qec", command_line, "/dev/null"],
@@ -730,7 +824,9 @@ PRINTED = {
     b'declare -x A="\\"\\$\\`\\\\"\n': [("A", '"$`\\')],
     b"declare -x A=$'a\\nb\\'c\\\\\\101x\\\\E\\E1'\n": [("A", "a\nb'c\\Ax\\E\x1b1")],
     b'declare -ax A=([0]="1" [1]=$\'\\n)\')\ndeclare -x B="2"\n': [("B", "2")],
-    b'declare -Ax A=(["a) X=\\"y"]="c" [$\'k)\\n X="\']="d" )\ndeclare -x B="2"\n': [("B", "2")],
+    b'declare -Ax A=(["a) X=\\"y"]="c" [$\'k)\\n X="\']="d" )\ndeclare -x B="2"\n': [
+        ("B", "2")
+    ],
     b'declare -Ax A=([$\'a)\\n FAKE="x"\']="c" )\ndeclare -x B="2"\n': [("B", "2")],
     b'declare -ax A=()\ndeclare -x B="2"': [("B", "2")],
     b'export A="1"\n': [("A", "1")],
@@ -749,7 +845,10 @@ def test_descriptors_and_arguments_of_the_file_are_its_own(tmp_path):
     file = tmp_path / "settings.conf"
     file.write_text("exec 3>&1 4>&1 5>&1\nCOUNT=$#\n")
     assert (
-        host.run.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})["COUNT"] == "0"
+        host.run.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})[
+            "COUNT"
+        ]
+        == "0"
     )
 
 

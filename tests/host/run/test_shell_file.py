@@ -111,7 +111,9 @@ def test_without_the_function(made: Made, shell: str, named: str) -> None:
 def test_no_function_without_such_a_command(install: Callable[..., Made]) -> None:
     made = install({"commands/plain/command.json": command()})
     assert "--shell-file" not in made.run("self", "completion", "bash").stdout
-    made.write({"commands/bad/command.json": "{", "commands/go/command.json": command(**SHELL)})
+    made.write(
+        {"commands/bad/command.json": "{", "commands/go/command.json": command(**SHELL)}
+    )
     done = made.run("self", "completion", "bash")
     assert (done.status, done.stderr) == (0, "")
     assert "--shell-file" in done.stdout
@@ -136,7 +138,9 @@ def test_whose_file_it_must_be(made: Made, tmp_path: Path) -> None:
     assert refusal(shared) == f"cli: {shared}: {only}\n"
     assert "--shell-file: " in refusal(link)
     assert "--shell-file: " in refusal(pipe)
-    assert refusal("mine") == "cli: --shell-file: expected an absolute path; found mine\n"
+    assert (
+        refusal("mine") == "cli: --shell-file: expected an absolute path; found mine\n"
+    )
     mine.write_text("before")
     assert made.run("--shell-file", str(mine), "go", "to", "/").status == 3
     assert mine.read_text() == "cd /\nexport WENT=/\nalias went=true\n"
@@ -169,7 +173,9 @@ def test_what_listings_and_pages_show(made: Made) -> None:
 
 
 @pytest.mark.parametrize("shell", LOAD)
-def test_jobs_and_the_terminal_with_the_function(made: Made, tmp_path: Path, shell: str) -> None:
+def test_jobs_and_the_terminal_with_the_function(
+    made: Made, tmp_path: Path, shell: str
+) -> None:
     made.write(
         {
             "commands/slow/command.json": command(),
@@ -177,7 +183,13 @@ def test_jobs_and_the_terminal_with_the_function(made: Made, tmp_path: Path, she
         }
     )
     path = f"{made.launcher.parent}:{os.environ['PATH']}"
-    environ = {"PATH": path, "HOME": str(tmp_path), "TERM": "xterm", "LANG": "C.UTF-8", "PS1": "> "}
+    environ = {
+        "PATH": path,
+        "HOME": str(tmp_path),
+        "TERM": "xterm",
+        "LANG": "C.UTF-8",
+        "PS1": "> ",
+    }
     with Terminal([shell_path(shell), *BARE[shell], "-i"], environ) as terminal:
         terminal.type(f"{LOAD[shell]}; echo rea''dy\n")
         terminal.wait_for("ready")

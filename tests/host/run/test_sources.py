@@ -162,12 +162,15 @@ def test_bad_answers(module, answer, told):
 
 def test_what_cannot_be_loaded():
     for provider in ("cli_host_none:x", "host.errors:none"):
-        with pytest.raises(SourceError, match=f"plugin acme: {provider}: cannot be loaded"):
+        with pytest.raises(
+            SourceError, match=f"plugin acme: {provider}: cannot be loaded"
+        ):
             read(EnvSource("s", 3, (), provider, (), "python", "acme"))
 
 
 @pytest.mark.parametrize(
-    ("function", "told"), [("fails", "raised RuntimeError: odd"), ("exits", "raised SystemExit: 0")]
+    ("function", "told"),
+    [("fails", "raised RuntimeError: odd"), ("exits", "raised SystemExit: 0")],
 )
 def test_a_provider_that_raises_or_exits(module, function, told):
     with pytest.raises(SourceError, match=f"plugin acme: .*:{function}: {told}"):
@@ -177,11 +180,22 @@ def test_a_provider_that_raises_or_exits(module, function, told):
 def test_nothing_that_a_provider_does_reaches_the_run(module, capfd):
     mask = os.umask(0o022)
     os.umask(mask)
-    before = os.getcwd(), dict(os.environ), {one: signal.getsignal(one) for one in signal.Signals}
+    before = (
+        os.getcwd(),
+        dict(os.environ),
+        {one: signal.getsignal(one) for one in signal.Signals},
+    )
     assert read(python("reaches")).environment() == {"A": "", "B": "b"}
-    after = os.getcwd(), dict(os.environ), {one: signal.getsignal(one) for one in signal.Signals}
+    after = (
+        os.getcwd(),
+        dict(os.environ),
+        {one: signal.getsignal(one) for one in signal.Signals},
+    )
     assert after == before
-    assert (os.umask(mask), signal.pthread_sigmask(signal.SIG_BLOCK, [])) == (mask, set())
+    assert (os.umask(mask), signal.pthread_sigmask(signal.SIG_BLOCK, [])) == (
+        mask,
+        set(),
+    )
     out, err = capfd.readouterr()
     assert (out, sorted(err.splitlines())) == ("", ["by another", "written"])
 
@@ -221,7 +235,10 @@ def test_a_provider_that_ends_its_process(module, function):
 @pytest.mark.parametrize("function", ["hangs", "leaves_running"])
 def test_what_a_provider_starts_is_gone_when_it_has_answered_or_hung(module, function):
     mark = f"mark-{time.monotonic_ns()}"
-    system = {"MARK": mark, "CLI_SETTINGS_TIMEOUT": "1" if function == "hangs" else "60"}
+    system = {
+        "MARK": mark,
+        "CLI_SETTINGS_TIMEOUT": "1" if function == "hangs" else "60",
+    }
     if function == "hangs":
         with pytest.raises(SourceError, match="did not answer within 1 s"):
             read(python(function), system=system)
@@ -237,4 +254,7 @@ def test_what_the_system_does_not_know(monkeypatch, tmp_path):
     gone.rmdir()
     monkeypatch.setattr(posix, "getuid", lambda: 3_999_999_999)
     text = "$PWD|$HOME|$USER|${PWD:-none}"
-    assert read(EnvSource("envs", ENVS, reader="envs"), envs={"A": text}).get("A") == "|||none"
+    assert (
+        read(EnvSource("envs", ENVS, reader="envs"), envs={"A": text}).get("A")
+        == "|||none"
+    )

@@ -7,7 +7,17 @@ import pytest
 
 from host.run.suggestions import closest
 
-WORDS = ["deploy", "list", "list-all", "install", "uninstall", "db", "gc", "cp", "version"]
+WORDS = [
+    "deploy",
+    "list",
+    "list-all",
+    "install",
+    "uninstall",
+    "db",
+    "gc",
+    "cp",
+    "version",
+]
 
 # fmt: off
 NEAR = {
@@ -45,7 +55,13 @@ NAMES = [f"command-{number:06}" for number in range(100_000)]
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "word",
-    ["comand-099999", "command-0999999", "command-09999x", "ocmmand-099999", "9ommand-099999"],
+    [
+        "comand-099999",
+        "command-0999999",
+        "command-09999x",
+        "ocmmand-099999",
+        "9ommand-099999",
+    ],
 )
 def test_one_slip_is_found_among_a_hundred_thousand_names(word):
     started = process_time()
@@ -56,4 +72,7 @@ def test_one_slip_is_found_among_a_hundred_thousand_names(word):
 def test_names_without_common_letters_import_nothing(monkeypatch):
     monkeypatch.setitem(sys.modules, "difflib", None)  # importing it raises
     assert closest("qqqq-qqqqqqqq", NAMES) == []
-    assert closest("author", ["name", "description", "entrypoint", "os", "args"], 0.8) == []
+    assert (
+        closest("author", ["name", "description", "entrypoint", "os", "args"], 0.8)
+        == []
+    )

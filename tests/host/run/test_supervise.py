@@ -34,7 +34,14 @@ def shell(script: str, seconds: float = 60, **options: Any) -> Any:
         ("cat", {}, 0, b"", b"", ""),
         ("pwd", {"directory": "/"}, 0, b"/\n", b"", ""),
         ("kill -9 $$", {}, -9, b"", b"", "killed by signal 9"),
-        ("sleep 60", {"seconds": 0.2}, -15, b"", b"", "not finished within 0.2 seconds"),
+        (
+            "sleep 60",
+            {"seconds": 0.2},
+            -15,
+            b"",
+            b"",
+            "not finished within 0.2 seconds",
+        ),
         ("trap '' TERM; echo a; sleep 60", {"seconds": 3}, -9, b"a\n", b"", None),
         ("exec >&-; sleep 60", {"seconds": 0.2}, -15, b"", b"", None),
         ("yes", {"most": 1000}, -15, None, b"", "printed more than 1000 bytes"),
@@ -75,7 +82,9 @@ def test_a_background_process_that_keeps_stdout_open_delays_nobody() -> None:
 
 def test_it_works_in_a_thread_and_with_sigchld_ignored() -> None:
     found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(shell("echo a"))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: found.append(shell("echo a"))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -40,11 +40,20 @@ SITUATIONS = {
     "stdin is a pipe": ("cat; echo end", "printf 'a\\nb' | $RUN"),
     "stdin is a file": ("read line; echo $line", "$RUN < /etc/passwd"),
     "stdin is empty": ("cat; echo end", "$RUN < /dev/null"),
-    "stdin is closed": ("[ -e /proc/self/fd/0 ] && readlink /proc/self/fd/0", "$RUN <&-"),
+    "stdin is closed": (
+        "[ -e /proc/self/fd/0 ] && readlink /proc/self/fd/0",
+        "$RUN <&-",
+    ),
     "stdout is closed": ("echo lost || echo cannot >&2", "$RUN >&-"),
     "stdout is full": ("echo lost; echo status $? >&2", "$RUN > /dev/full"),
-    "stdout and stderr": ("echo out; echo err >&2", "{ $RUN 2>&3 | tr a-z A-Z; } 3>&1 | sort"),
-    "the reader ends first": ("yes; echo $? >&2", "$RUN | head -2; echo ${PIPESTATUS[0]}"),
+    "stdout and stderr": (
+        "echo out; echo err >&2",
+        "{ $RUN 2>&3 | tr a-z A-Z; } 3>&1 | sort",
+    ),
+    "the reader ends first": (
+        "yes; echo $? >&2",
+        "$RUN | head -2; echo ${PIPESTATUS[0]}",
+    ),
     "SIGPIPE kills": ("exec yes", "$RUN | head -1; echo ${PIPESTATUS[0]}"),
     "much output": ("head -c 100000000 /dev/zero", "$RUN | wc -c"),
     "sudo": (f"{_SUDO} id -un; {_SUDO} false; echo $?", "$RUN"),
@@ -81,7 +90,10 @@ SITUATIONS = {
         f"{_COPROC}; kill -USR1 $pid; read -u ${{COPROC[0]}} y; echo $y; kill -USR2 $pid; {_WAIT}",
     ),
     "an ignored INT stays ignored": ("kill -INT $$; echo alive", "trap '' INT; $RUN"),
-    "an ignored HUP stays ignored": ("kill -HUP $$; echo alive", "nohup $RUN 2> /dev/null"),
+    "an ignored HUP stays ignored": (
+        "kill -HUP $$; echo alive",
+        "nohup $RUN 2> /dev/null",
+    ),
     "an ignored CHLD stays ignored": (
         "grep SigIgn /proc/self/status",
         f"exec {_PYTHON} -c 'import os, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN);"
@@ -90,7 +102,10 @@ SITUATIONS = {
     "blocked signals": ("grep SigBlk /proc/self/status", "$RUN"),
     "two runs in a pipeline": ("tr a-y b-z", "echo HAL hal | $RUN | $RUN"),
     "a run inside a run": ('[ "$1" ] && "$CLI_DIR/core/cli" s; echo $#', "$RUN again"),
-    "environment": ("env | grep -v -e ^CLI_ -e ^_= -e ^BASH_ENV | sort", "X='a b' $RUN"),
+    "environment": (
+        "env | grep -v -e ^CLI_ -e ^_= -e ^BASH_ENV | sort",
+        "X='a b' $RUN",
+    ),
     "a time limit that waits for it": ("echo slow; exit 5", "timeout -k 1 100 $RUN"),
     "killed by timeout": ("sleep 60", "timeout 3 $RUN"),
 }
@@ -104,7 +119,9 @@ def made(shared_install: Callable[..., Made]) -> Made:
 def _need_sudo(script: str) -> None:
     if _SUDO in script:
         needs("sudo")
-        if subprocess.run([*_SUDO.split(), "true"], capture_output=True, check=False).returncode:
+        if subprocess.run(
+            [*_SUDO.split(), "true"], capture_output=True, check=False
+        ).returncode:
             pytest.skip("sudo asks for a password")
 
 
@@ -115,14 +132,23 @@ def _outcome(
     made.write({"commands/s": f"#!/bin/bash\n{script}\n"})
     done = subprocess.run(
         ["/bin/bash", "-c", line],
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "RUN": f"{made.launcher} s", **env},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "RUN": f"{made.launcher} s",
+            **env,
+        },
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=120,
         check=False,
     )
     # bash reports signals with the process id and the line's text
-    errors = [row for row in done.stderr.splitlines() if not row.startswith(b"/bin/bash: line")]
+    errors = [
+        row
+        for row in done.stderr.splitlines()
+        if not row.startswith(b"/bin/bash: line")
+    ]
     stdout = done.stdout.replace(os.fsencode(home), b"HOME")
     return done.returncode, stdout, errors
 
@@ -134,7 +160,9 @@ def test_the_parent_makes_no_difference(made: Made, name: str, tmp_path: Path) -
     plain = _outcome(made, script, line, {}, tmp_path / "plain")
     watched = _outcome(made, script, line, RECORDED, tmp_path / "watched")
     assert watched == plain
-    assert (tmp_path / "watched/.local/state/cli-host/history").is_dir()  # it was recorded
+    assert (
+        tmp_path / "watched/.local/state/cli-host/history"
+    ).is_dir()  # it was recorded
 
 
 OF_OUTPUT = {
@@ -146,9 +174,19 @@ OF_OUTPUT = {
         "stdin is a pipe",
         "stdin is a file",
     ),
-    *("stdout is closed", "stdout and stderr", "the reader ends first", "SIGPIPE kills"),
+    *(
+        "stdout is closed",
+        "stdout and stderr",
+        "the reader ends first",
+        "SIGPIPE kills",
+    ),
     *("much output", "stdout closed early", "background job goes on", "traps TERM"),
-    *("an ignored CHLD stays ignored", "blocked signals", "two runs in a pipeline", "sudo"),
+    *(
+        "an ignored CHLD stays ignored",
+        "blocked signals",
+        "two runs in a pipeline",
+        "sudo",
+    ),
 }
 
 
@@ -163,14 +201,20 @@ def test_recorded_output_makes_no_difference(
 ) -> None:
     script, line = SITUATIONS[name]
     _need_sudo(script)
-    plain = _outcome(recording_output, script, line, {"CLI_RECORDED": "x"}, tmp_path / "plain")
+    plain = _outcome(
+        recording_output, script, line, {"CLI_RECORDED": "x"}, tmp_path / "plain"
+    )
     watched = _outcome(recording_output, script, line, {}, tmp_path / "watched")
     assert watched == plain
-    assert (tmp_path / "watched/.local/state/cli-host/history").is_dir()  # it was recorded
+    assert (
+        tmp_path / "watched/.local/state/cli-host/history"
+    ).is_dir()  # it was recorded
 
 
 def test_output_that_cannot_be_written(recording_output: Made, tmp_path: Path) -> None:
-    lost = _outcome(recording_output, "echo lost", "$RUN > /dev/full", {}, tmp_path / "full")
+    lost = _outcome(
+        recording_output, "echo lost", "$RUN > /dev/full", {}, tmp_path / "full"
+    )
     reason = b"cli: s: its output could not be written: No space left on device"
     assert lost == (1, b"", [reason])
 
@@ -255,14 +299,20 @@ TYPED = {
     ),
     "in a pipeline": (
         "trap 'echo trapped >&2; exit 5' INT; echo ready; while :; do sleep 0.05; done",
-        [("$RUN | cat\n", "ready\n"), ("\x03", "trapped[^%]*% "), ("echo =$PIPESTATUS\n", "=5")],
+        [
+            ("$RUN | cat\n", "ready\n"),
+            ("\x03", "trapped[^%]*% "),
+            ("echo =$PIPESTATUS\n", "=5"),
+        ],
     ),
 }
 
 
 @pytest.mark.parametrize("name", TYPED)
 @pytest.mark.parametrize("env", [{}, RECORDED], ids=["plain", "watched"])
-def test_on_a_terminal(made: Made, name: str, env: dict[str, str], tmp_path: Path) -> None:
+def test_on_a_terminal(
+    made: Made, name: str, env: dict[str, str], tmp_path: Path
+) -> None:
     script, steps = TYPED[name]
     _need_sudo(script)
     made.write({"commands/s": f"#!/bin/bash\n{script}\n"})
@@ -271,11 +321,19 @@ def test_on_a_terminal(made: Made, name: str, env: dict[str, str], tmp_path: Pat
     typed(environ, [(text.replace("$RUN", run), pattern) for text, pattern in steps])
 
 
-def _start(made: Made, script: str, home: Path, mark: str, **env: str) -> subprocess.Popen[bytes]:
+def _start(
+    made: Made, script: str, home: Path, mark: str, **env: str
+) -> subprocess.Popen[bytes]:
     made.write({"commands/s": f"#!/bin/bash\n{script}\n"})
     process = subprocess.Popen(
         [made.launcher, "s"],
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "MARK": mark, **RECORDED, **env},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "MARK": mark,
+            **RECORDED,
+            **env,
+        },
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None
@@ -316,7 +374,9 @@ def test_a_time_limit_ends_everything_that_the_command_started(
     assert processes_left_with("MARK=time-limit") == []
 
 
-def test_a_time_limit_gives_the_command_time_to_clean_up(install: Callable[..., Made]) -> None:
+def test_a_time_limit_gives_the_command_time_to_clean_up(
+    install: Callable[..., Made],
+) -> None:
     made = install(
         {
             "commands/s": "#!/bin/bash\n"
@@ -324,11 +384,17 @@ def test_a_time_limit_gives_the_command_time_to_clean_up(install: Callable[..., 
             "trap 'echo cleaned; exit 3' TERM\nsleep 100 & wait\n"
         }
     )
-    assert made.run("s").all == (124, "cleaned\n", "cli: s: ended by its time limit of 3s\n")
+    assert made.run("s").all == (
+        124,
+        "cleaned\n",
+        "cli: s: ended by its time limit of 3s\n",
+    )
 
 
 def test_a_run_within_its_time_limit(install: Callable[..., Made]) -> None:
-    script = '#!/bin/bash\n# /// command\n# {"timeout": "1m"}\n# ///\necho quick; exit 3\n'
+    script = (
+        '#!/bin/bash\n# /// command\n# {"timeout": "1m"}\n# ///\necho quick; exit 3\n'
+    )
     assert install({"commands/s": script}).run("s").all == (3, "quick\n", "")
 
 
@@ -356,23 +422,36 @@ def test_a_command_that_cannot_start(
 def test_no_second_core_file(made: Made, tmp_path: Path) -> None:
     """The parent dies of the same signal, but must not write a core file of its own."""
     pattern = Path("/proc/sys/kernel/core_pattern")
-    if not pattern.exists() or "/" in pattern.read_text() or pattern.read_text()[0] == "|":
+    if (
+        not pattern.exists()
+        or "/" in pattern.read_text()
+        or pattern.read_text()[0] == "|"
+    ):
         pytest.skip("core files go elsewhere")
     made.write({"commands/s": "#!/bin/bash\nkill -SEGV $$; sleep 9\n"})
     line = f"ulimit -c unlimited; cd {tmp_path}; {made.launcher} s; ls | grep -c core"
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **RECORDED}
-    done = subprocess.run(["/bin/bash", "-c", line], env=environ, capture_output=True, check=False)
+    done = subprocess.run(
+        ["/bin/bash", "-c", line], env=environ, capture_output=True, check=False
+    )
     assert done.stdout == b"1\n"
 
 
 def test_a_python_command(install: Callable[..., Made], tmp_path: Path) -> None:
-    made = install({"commands/s": f"#!{_PYTHON}\nimport sys; print(sys.argv[1:]); sys.exit(4)\n"})
+    made = install(
+        {"commands/s": f"#!{_PYTHON}\nimport sys; print(sys.argv[1:]); sys.exit(4)\n"}
+    )
     assert made.run("s", "x", env=RECORDED).all == (4, "['x']\n", "")
 
 
 def test_a_terminal_that_closes(made: Made, tmp_path: Path) -> None:
     made.write({"commands/s": "#!/bin/bash\necho ready; sleep 60\n"})
-    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "MARK": "closed", **RECORDED}
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "MARK": "closed",
+        **RECORDED,
+    }
     typed(environ, [(f"{made.launcher} s\n", "ready\n")])
     assert processes_left_with("MARK=closed") == []
 

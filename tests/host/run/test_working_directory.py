@@ -13,7 +13,9 @@ from testing.installation import command
 @pytest.fixture
 def made(install, tmp_path):
     files = {
-        "commands/a/b/command.json": command(env_files=["$PWD/.env"], envs={"HERE": "$PWD"}),
+        "commands/a/b/command.json": command(
+            env_files=["$PWD/.env"], envs={"HERE": "$PWD"}
+        ),
         "commands/a/b/main.py": f"#!{sys.executable}\nimport os\n"
         'print("|".join(map(os.environ.get, ("FROM_FILE", "HERE", "PWD"))))\n',
     }
@@ -34,7 +36,9 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize(("pwd", "directory", "here", "file"), CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(
+    ("pwd", "directory", "here", "file"), CALLS.values(), ids=CALLS
+)
 def test_pwd(made, tmp_path, pwd, directory, here, file):
     """The child's PWD stays the caller's."""
     places = {name: str(tmp_path / name) for name in ("one", "two", "link")}
@@ -46,7 +50,11 @@ def test_pwd(made, tmp_path, pwd, directory, here, file):
 def test_started_by_another_program(made, tmp_path):
     """`env -C` changes the directory, but not PWD."""
     words = ["env", "-C", tmp_path / "two", made.launcher, "a", "b"]
-    env = {"PATH": os.environ["PATH"], "HOME": str(made.home), "PWD": str(tmp_path / "one")}
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(made.home),
+        "PWD": str(tmp_path / "one"),
+    }
     done = subprocess.run(words, env=env, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"two|{tmp_path}/two|")
 

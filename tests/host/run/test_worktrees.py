@@ -17,7 +17,9 @@ AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
 def git(at: Path, *words: str) -> None:
     environ = {"PATH": os.environ["PATH"], "HOME": str(at), "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(["git", "-C", at, *AUTHOR, *words], env=environ, check=True, capture_output=True)
+    subprocess.run(
+        ["git", "-C", at, *AUTHOR, *words], env=environ, check=True, capture_output=True
+    )
 
 
 @pytest.fixture
@@ -39,7 +41,9 @@ def linked(shop: Shop) -> Shop:
     return there
 
 
-def test_a_linked_work_tree_of_a_trusted_project_is_trusted(shop: Shop, linked: Shop) -> None:
+def test_a_linked_work_tree_of_a_trusted_project_is_trusted(
+    shop: Shop, linked: Shop
+) -> None:
     assert linked.run("build").all == linked.refusal("build")
     shop.trust()
     done = linked.run("build")
@@ -47,7 +51,9 @@ def test_a_linked_work_tree_of_a_trusted_project_is_trusted(shop: Shop, linked: 
     assert done.stdout.startswith(f"build {linked.root} ")
 
 
-def test_the_main_work_tree_is_not_trusted_for_a_linked_one(shop: Shop, linked: Shop) -> None:
+def test_the_main_work_tree_is_not_trusted_for_a_linked_one(
+    shop: Shop, linked: Shop
+) -> None:
     linked.trust()
     assert shop.run("build").status == 1
 

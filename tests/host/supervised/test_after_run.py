@@ -49,7 +49,12 @@ def _module() -> Iterator[None]:
 def made(install: Callable[..., Made]) -> Made:
     files = {
         f"commands/{words}": f"#!/bin/bash\necho ran; exit {status}\n"
-        for words, status in [("a/s", 3), ("a/slow", 4), ("a/failing", 5), ("a/leaving", 6)]
+        for words, status in [
+            ("a/s", 3),
+            ("a/slow", 4),
+            ("a/failing", 5),
+            ("a/leaving", 6),
+        ]
     }
     return install(
         {
@@ -63,7 +68,11 @@ def made(install: Callable[..., Made]) -> Made:
 
 def reported(made: Made) -> list[dict[str, Any]]:
     file: Path = made.home / "runs"
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    return (
+        [json.loads(line) for line in file.read_text().splitlines()]
+        if file.exists()
+        else []
+    )
 
 
 def test_the_function_gets_the_finished_run(made: Made) -> None:
@@ -72,7 +81,9 @@ def test_the_function_gets_the_finished_run(made: Made) -> None:
     [run] = reported(made)
     assert (run["words"], run["arguments"], run["status"]) == (["a", "s"], ["x"], 3)
     assert (run["signal"], run["origin"], run["hosts"]) == (0, "script", [])
-    assert not list(made.home.glob(".local/state/cli-host/history/*"))  # nobody asked for a record
+    assert not list(
+        made.home.glob(".local/state/cli-host/history/*")
+    )  # nobody asked for a record
 
 
 def test_runs_of_other_words_are_ordinary(made: Made) -> None:
@@ -88,12 +99,16 @@ def test_runs_of_other_words_are_ordinary(made: Made) -> None:
         ("leaving", 6, "ended the process instead of answering"),
     ],
 )
-def test_a_failing_function_is_a_warning(made: Made, word: str, status: int, reason: str) -> None:
+def test_a_failing_function_is_a_warning(
+    made: Made, word: str, status: int, reason: str
+) -> None:
     began = time.monotonic()
     done = made.run("a", word)
     assert done.all[:2] == (status, "ran\n")
     function = f"cli_host_tests.{MODULE}:report"
-    assert done.stderr == f"cli: warning: plugin reporter: report: {function}: {reason}\n"
+    assert (
+        done.stderr == f"cli: warning: plugin reporter: report: {function}: {reason}\n"
+    )
     assert time.monotonic() - began < 30
 
 

@@ -23,7 +23,10 @@ def made(install: Callable[..., Made]) -> Made:
             "commands/app/ship/command.json": command(
                 record="output",
                 envs={"APP_TOKEN": "hunter2"},
-                args=[{"name": "words..."}, {"name": "--pin", "value": "PIN", "secret": True}],
+                args=[
+                    {"name": "words..."},
+                    {"name": "--pin", "value": "PIN", "secret": True},
+                ],
             ),
             "commands/app/ship/main.sh": "#!/bin/bash\ncli log note\nexit 3\n",
             "commands/log/note": '#!/bin/bash\n# /// command\n# {"record": true}\n# ///\n',
@@ -46,7 +49,9 @@ from host import AfterRun, hookimpl
 def after_run(installation):
     yield AfterRun("report", "pprint:pprint", words=("{word}",))
 """
-    made.write({"plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"}})
+    made.write(
+        {"plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"}}
+    )
     made.write({"plugins/reporter/hooks.py": hooks})
 
 
@@ -68,7 +73,15 @@ def test_a_run_is_recorded_once(made: Made) -> None:
     [running] = history(made, "--running")
     assert (running["id"], running["status"]) == (recorded.id, None)
     done = program.run(("app", "ship"), ARGUMENTS, environ=recorded.environment())
-    hosts = [{"host": "web1", "status": 3, "reason": "no s3cr3t", "seconds": 0.5, "address": None}]
+    hosts = [
+        {
+            "host": "web1",
+            "status": 3,
+            "reason": "no s3cr3t",
+            "seconds": 0.5,
+            "address": None,
+        }
+    ]
     recorded.finish(done.returncode, hosts=hosts, output="hunter2 s3cr3t end")
     recorded.finish(0)
     inner, outer = history(made)
@@ -97,7 +110,11 @@ def test_nothing_is_recorded_if_cli_json_forbids_it(made: Made) -> None:
     program = program_of(made)
     recorded = program.record(("plain",), origin="mcp")
     done = program.run(
-        ("plain",), environ=recorded.environment(), capture_output=True, text=True, check=True
+        ("plain",),
+        environ=recorded.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     recorded.finish(0)
     assert (recorded.id, done.stdout) == ("", "unset\n")
@@ -160,7 +177,9 @@ def test_after_run_gets_the_id_the_origin_and_the_client(made: Made) -> None:
     add_reporter(made, "plain")
     program = program_of(made)
     recorded = program.record(("plain",), origin="mcp", client=CLIENT)
-    done = program.run(("plain",), environ=recorded.environment(), capture_output=True, text=True)
+    done = program.run(
+        ("plain",), environ=recorded.environment(), capture_output=True, text=True
+    )
     recorded.finish(done.returncode)
     for text in (recorded.id, "'mcp'", "1.0, beta:2"):
         assert text in done.stderr
@@ -177,5 +196,9 @@ def test_after_run_gets_the_hosts(
     recorded.finish(0, hosts=[{"host": "web2"}])
     shown = capfd.readouterr().err
     assert shown.count("FinishedRun(") == 1
-    for text in ("hosts=[{'host': 'web1', 'reason': 'no ********'}]", "status=3", "'in ********'"):
+    for text in (
+        "hosts=[{'host': 'web1', 'reason': 'no ********'}]",
+        "status=3",
+        "'in ********'",
+    ):
         assert text in shown

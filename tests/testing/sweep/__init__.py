@@ -42,7 +42,11 @@ def run_sweep(
     first = 1 + [0, errno.ENOSPC, errno.EIO, -errno.ENOSPC].index(error) * stride // 4
     how = {"error": error, "first": first, "stride": stride}
     given = json.dumps({"kind": kind, "asked": asked, **how})
-    given_environ = {"PATH": os.environ["PATH"], "HOME": str(home), "LD_PRELOAD": str(shim)}
+    given_environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "LD_PRELOAD": str(shim),
+    }
     given_environ.update(environ or {})
     done = subprocess.run(
         [python, "-I", "-c", f"{_PROGRAM}; main()", PROJECT / "tests", given],
@@ -55,7 +59,9 @@ def run_sweep(
     assert done.returncode == 0, done.stderr[-3000:]
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     what = os.strerror(abs(error)) if error else "SIGKILL"
-    said = ", ".join(f"{number} {outcome}" for outcome, number in result["outcomes"].items())
+    said = ", ".join(
+        f"{number} {outcome}" for outcome, number in result["outcomes"].items()
+    )
     print(f"{what}: {result['steps']} steps, {result['runs']} runs: {said}")
     assert result["broken"] == []
     return result

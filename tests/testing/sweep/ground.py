@@ -31,7 +31,9 @@ class Outcome(NamedTuple):
         return os.WIFEXITED(self.status) and os.WEXITSTATUS(self.status) == 1
 
 
-def in_fork(work: Callable[[], int], after: Callable[[], None] = lambda: None) -> Outcome:
+def in_fork(
+    work: Callable[[], int], after: Callable[[], None] = lambda: None
+) -> Outcome:
     """Do `work` in a child, and `after` it when it came to its end."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()

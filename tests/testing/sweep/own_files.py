@@ -35,7 +35,9 @@ class Words(Ground):
     def state(self) -> list[str]:
         """Return the paths of all that is there, without what one run builds anew."""
         paths = (str(path.relative_to(self.place)) for path in self.place.rglob("*"))
-        return sorted(path for path in paths if not path.startswith(("cli.lock", ".cli.lock")))
+        return sorted(
+            path for path in paths if not path.startswith(("cli.lock", ".cli.lock"))
+        )
 
 
 class New(Words):
@@ -47,7 +49,9 @@ class New(Words):
         if outcome.failed and state != old:
             yield f"failed and left {state}"
 
-    def unsettled(self, new: list[str], state: list[str], again: Outcome) -> Iterator[str]:
+    def unsettled(
+        self, new: list[str], state: list[str], again: Outcome
+    ) -> Iterator[str]:
         there = _without_stage(state) == new and "is already a command" in again.err
         if (again.status and not there) or _without_stage(self.state()) != new:
             yield f"{again} {self.state()}"
@@ -64,8 +68,12 @@ class Uninstall(Words):
         if "core/cli" in rest and not (self.place / "core/cli.json").exists():
             yield f"cannot go on without cli.json: {rest}"
 
-    def unsettled(self, new: list[str], state: list[str], again: Outcome) -> Iterator[str]:
-        rest = {*state} - {*new} - {"core"}  # if nothing is left, the program is not there
+    def unsettled(
+        self, new: list[str], state: list[str], again: Outcome
+    ) -> Iterator[str]:
+        rest = (
+            {*state} - {*new} - {"core"}
+        )  # if nothing is left, the program is not there
         if rest and (again.status or self.state() != new):
             yield f"{again} {self.state()}"
 

@@ -38,7 +38,9 @@ class Plugins(Ground):
         """Return what `list` says, or why it does not, and what is there once it has run."""
         return {
             "list": self.ask(lambda: fingerprint(self.place), self._listed),
-            "visible": sorted(name for name in os.listdir(self.place) if not name.startswith(".")),
+            "visible": sorted(
+                name for name in os.listdir(self.place) if not name.startswith(".")
+            ),
             # How many copies there are of what only this installation has.
             "own": len(list(self.place.rglob("dropped/hi/main.sh"))),
         }
@@ -71,7 +73,9 @@ class Plugins(Ground):
 
     def _leftovers(self) -> list[str]:
         return sorted(
-            name for name in os.listdir(self.place) if name.startswith(".") and name not in _KEPT
+            name
+            for name in os.listdir(self.place)
+            if name.startswith(".") and name not in _KEPT
         )
 
 

@@ -46,18 +46,28 @@ def sweep(ground: Ground, error: int, first: int, stride: int) -> dict[str, Any]
                 outcomes[at] = name
         wrong = [*_impolite(ground, outcome), *ground.broken(old, new, state, outcome)]
         again = in_fork(ground.change)
-        wrong += [f"second run: {problem}" for problem in ground.unsettled(new, state, again)]
+        wrong += [
+            f"second run: {problem}" for problem in ground.unsettled(new, state, again)
+        ]
         broken.extend(f"step {at}: {problem}" for problem in wrong)
         return steps
 
     steps = next(steps for at in count(first, stride) if (steps := break_at(at)) >= 0)
-    turns = [pair for pair in pairwise(outcomes) if outcomes[pair[0]] != outcomes[pair[1]]]
+    turns = [
+        pair for pair in pairwise(outcomes) if outcomes[pair[0]] != outcomes[pair[1]]
+    ]
     low, high = turns[-1] if turns else (0, 0)
     while high - low > 1:  # where the new state comes a slip is likeliest: look closer
         middle = (low + high) // 2
         break_at(middle)
-        low, high = (low, middle) if outcomes[middle] == outcomes[high] else (middle, high)
-    figures = {"steps": steps, "runs": len(outcomes), "outcomes": Counter(outcomes.values())}
+        low, high = (
+            (low, middle) if outcomes[middle] == outcomes[high] else (middle, high)
+        )
+    figures = {
+        "steps": steps,
+        "runs": len(outcomes),
+        "outcomes": Counter(outcomes.values()),
+    }
     return figures | {"broken": broken[:_MOST_TOLD]}
 
 
@@ -115,6 +125,8 @@ def _impolite(ground: Ground, outcome: Outcome) -> list[str]:
 
 def main() -> None:
     given = json.loads(sys.argv[1])
-    ground = importlib.import_module(f"testing.sweep.{given['kind']}").make(**given["asked"])
+    ground = importlib.import_module(f"testing.sweep.{given['kind']}").make(
+        **given["asked"]
+    )
     result = sweep(ground, given["error"], given["first"], given["stride"])
     sys.stdout.write(json.dumps(result) + "\n")

@@ -48,7 +48,9 @@ class Tool(Ground):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
         if self.former:
-            made = in_fork(lambda: _told(lambda: setup.run(["-q"], self._environ("one"), "linux")))
+            made = in_fork(
+                lambda: _told(lambda: setup.run(["-q"], self._environ("one"), "linux"))
+            )
             assert made.status == 0, made
         shutil.copytree(self.place, self.before, symlinks=True)
         if action.startswith("put"):
@@ -104,7 +106,9 @@ class Tool(Ground):
             yield f"the command starts {state!r}"
         if not self._kept():
             yield "something that is not setup's was touched"
-        named = not new and "cannot be removed" in outcome.err  # uninstalled, but for that
+        named = (
+            not new and "cannot be removed" in outcome.err
+        )  # uninstalled, but for that
         if outcome.failed and old and state != old and not named:
             yield f"failed, yet the command starts {state!r}"
 
@@ -128,9 +132,14 @@ class Tool(Ground):
             if above == str(self.place / "opt/tool"):
                 directories.clear()
                 continue
-            hidden = [name for name in directories if name.startswith(".") and name != ".config"]
+            hidden = [
+                name
+                for name in directories
+                if name.startswith(".") and name != ".config"
+            ]
             names += [
-                os.path.relpath(os.path.join(above, name), self.place) for name in files + hidden
+                os.path.relpath(os.path.join(above, name), self.place)
+                for name in files + hidden
             ]
         return sorted(set(names) - set(_KEPT))
 

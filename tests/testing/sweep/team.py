@@ -40,7 +40,10 @@ class Colleague(Ground):
         """Return the parts that are old or new each, and what is there beside them."""
         parts: dict[str, Any] = {"beside": self._beside()}
         if self.root.is_dir():
-            parts["commands"] = fingerprint(self.root / "commands"), self._git("rev-parse", "HEAD")
+            parts["commands"] = (
+                fingerprint(self.root / "commands"),
+                self._git("rev-parse", "HEAD"),
+            )
             link = self.root / "plugins/ops"
             parts["plugin"] = os.path.lexists(link) and sorted(os.listdir(link / "ops"))
             parts["library"] = fingerprint(self.root / "core")
@@ -49,7 +52,9 @@ class Colleague(Ground):
 
     def _git(self, *words: str) -> str:
         command = ["git", "-C", str(self.root), *words]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False
+        ).stdout
 
     def _beside(self) -> list[str]:
         names = (".local/bin/acme", ".bashrc")
@@ -64,7 +69,11 @@ class Colleague(Ground):
         return [name for name in names if name.startswith(_STAGE)]
 
     def broken(
-        self, old: dict[str, Any], new: dict[str, Any], state: dict[str, Any], outcome: Outcome
+        self,
+        old: dict[str, Any],
+        new: dict[str, Any],
+        state: dict[str, Any],
+        outcome: Outcome,
     ) -> Iterator[str]:
         del outcome
         for name in ("commands", "plugin", "library", "status"):

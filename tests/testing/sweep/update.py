@@ -94,8 +94,12 @@ class Update(Ground):
         git = self.root / ".git"
         if not git.exists():
             return files
-        heads = b"".join(path.read_bytes() for path in (git / "HEAD", *git.glob("packed-refs")))
-        return b"".join([files, heads, fingerprint(git / "refs"), *_entries(git / "index")])
+        heads = b"".join(
+            path.read_bytes() for path in (git / "HEAD", *git.glob("packed-refs"))
+        )
+        return b"".join(
+            [files, heads, fingerprint(git / "refs"), *_entries(git / "index")]
+        )
 
     def _asked(self) -> dict[str, Any]:
         """Return what a command of the user's says, the version, and the files under git."""

@@ -33,13 +33,17 @@ def main(arguments: Sequence[str]) -> int:
     if output:
         texts |= _pages(program, commands, form, Path(output))
     if file:
-        texts[Path(file)] = _injected(Path(file), markdown_blocks(overview(program, commands)))
+        texts[Path(file)] = _injected(
+            Path(file), markdown_blocks(overview(program, commands))
+        )
 
     stale = [path for path, text in texts.items() if not _is_same(_read(path), text)]
     if given["ARG_CHECK"] == "true":
         if stale:
             names = ", ".join(map(str, sorted(stale)))
-            raise OperationError(f"stale: {names}", "run the same command without --check")
+            raise OperationError(
+                f"stale: {names}", "run the same command without --check"
+            )
         return 0
     for path in stale:
         _write(path, texts[path], Path(output or "."))
@@ -48,7 +52,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _chosen(program: Program, given: dict[str, str]) -> list[Command]:
-    names = [given[f"ARG_CATEGORY_{n}"] for n in range(1, int(given["ARG_CATEGORY_COUNT"]) + 1)]
+    names = [
+        given[f"ARG_CATEGORY_{n}"]
+        for n in range(1, int(given["ARG_CATEGORY_COUNT"]) + 1)
+    ]
     commands = visible_commands(program)
     categories = {command.words[0] for command in commands}
     for name in names:
@@ -72,14 +79,23 @@ def _pages(
     for page in pages:
         path = output / path_of(page)
         if path in texts:
-            raise OperationError(f"{path}: two pages would have this name", "use another --format")
+            raise OperationError(
+                f"{path}: two pages would have this name", "use another --format"
+            )
         if path.exists() and not _is_made(path):
-            raise OperationError(f"{path} was not made by `docs build`", "choose another --output")
+            raise OperationError(
+                f"{path} was not made by `docs build`", "choose another --output"
+            )
         texts[path] = text_of(page)
 
     endings = {path.suffix for path in texts}
     for path in output.rglob("*"):
-        if path not in texts and path.suffix in endings and path.is_file() and _is_made(path):
+        if (
+            path not in texts
+            and path.suffix in endings
+            and path.is_file()
+            and _is_made(path)
+        ):
             texts[path] = None
     return texts
 

@@ -44,7 +44,9 @@ def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Differen
     before = {command.words: command.definition for command in old}
     after = {command.words: command.definition for command in new}
     aliases = {
-        (*words[:-1], alias) for words, definition in after.items() for alias in definition.aliases
+        (*words[:-1], alias)
+        for words, definition in after.items()
+        for alias in definition.aliases
     }
     found: list[Difference] = []
     for words in before.keys() | after.keys():
@@ -120,7 +122,9 @@ def _requirements(old: Definition, new: Definition) -> Iterator[Change]:
         elif program not in before:
             yield BREAKING, f"now needs the program {program}{after[program]}"
         elif before[program] != after[program]:
-            kind = COMPATIBLE if accepts_all(after[program], before[program]) else BREAKING
+            kind = (
+                COMPATIBLE if accepts_all(after[program], before[program]) else BREAKING
+            )
             yield kind, f"now needs the program {program}{after[program]}"
 
 
@@ -154,7 +158,11 @@ def _changes(old: _Profile, new: _Profile) -> Iterator[Change]:
 def _with(adverb: str, phrase: str) -> str:
     """Return `phrase` with `adverb`: "no longer sets A", but "may no longer be repeated"."""
     verb, _, rest = phrase.partition(" ")
-    return f"{verb} {adverb} {rest}" if verb in ("is", "may", "can") else f"{adverb} {phrase}"
+    return (
+        f"{verb} {adverb} {rest}"
+        if verb in ("is", "may", "can")
+        else f"{adverb} {phrase}"
+    )
 
 
 def _profile(definition: Definition) -> _Profile:
@@ -163,12 +171,16 @@ def _profile(definition: Definition) -> _Profile:
         "has the alias": definition.aliases,
         "runs on": definition.os or ("linux", "mac"),
         "sets": _envs(definition),
-        "reads the variables of": [file for one in definition.chain for file in one.env_files],
+        "reads the variables of": [
+            file for one in definition.chain for file in one.env_files
+        ],
     }
     demands = {
         "needs the variable": definition.required_envs,
         "needs the secret": [
-            name for name, reference in definition.secrets.items() if not reference.optional
+            name
+            for name, reference in definition.secrets.items()
+            if not reference.optional
         ],
         "needs sudo on": definition.sudo_systems,
         "has the effect": _EFFECTS.get(definition.effects, ()),
@@ -206,7 +218,9 @@ def _argument_profile(argument: Argument) -> _Profile:
     demands = {
         "is required": [""] if argument.required else (),
         "accepts only its choices": [""] if argument.choices else (),
-        "has the type": () if argument.type in ("", "string", "path") else [argument.type],
+        "has the type": ()
+        if argument.type in ("", "string", "path")
+        else [argument.type],
         "has the pattern": _filled(argument.pattern),
         "conflicts with": argument.conflicts,
         "has the effect": _EFFECTS.get(argument.effects, ()),

@@ -41,7 +41,10 @@ def _as_text(changes: Sequence[Difference]) -> str:
 
 
 def _as_json(changes: Sequence[Difference]) -> str:
-    rows = [{"kind": change.kind, "words": change.words, "what": change.what} for change in changes]
+    rows = [
+        {"kind": change.kind, "words": change.words, "what": change.what}
+        for change in changes
+    ]
     return json.dumps({"differences": rows}, indent=2) + "\n"
 
 
@@ -90,7 +93,8 @@ def _opened(root: str, program: Program, stack: ExitStack) -> Program:
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
     os.mkdir(os.path.join(folder, "core"))
     shutil.copy(
-        os.path.join(program.core_dir, "cli.json"), os.path.join(folder, "core", "cli.json")
+        os.path.join(program.core_dir, "cli.json"),
+        os.path.join(folder, "core", "cli.json"),
     )
     os.symlink(os.path.abspath(commands), os.path.join(folder, "commands"))
     return Program.at(folder, safe=True)
@@ -98,20 +102,28 @@ def _opened(root: str, program: Program, stack: ExitStack) -> Program:
 
 def _check_out(root: str, ref: str, folder: str) -> None:
     """Write the installation's files from a git ref into a folder."""
-    commit = _git(root, ref, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    commit = _git(
+        root, ref, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}"
+    )
     # All files below `root`, which may be a subdirectory of the repository.
     packed = _git(root, ref, "archive", "--format=tar", commit.decode().strip())
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="tar")
-    os.makedirs(os.path.join(folder, "commands"), exist_ok=True)  # git has no empty folders
+    os.makedirs(
+        os.path.join(folder, "commands"), exist_ok=True
+    )  # git has no empty folders
 
 
 def _git(root: str, ref: str, *arguments: str) -> bytes:
     """Return what git prints about `ref`. Raises UsageError if `root` has no such ref."""
     try:
-        ended = supervise(["git", "-C", root, *arguments], None, _SECONDS, stderr="drop")
+        ended = supervise(
+            ["git", "-C", root, *arguments], None, _SECONDS, stderr="drop"
+        )
     except FileNotFoundError:
-        raise OperationError(f"{ref} is not a directory, and git is not installed") from None
+        raise OperationError(
+            f"{ref} is not a directory, and git is not installed"
+        ) from None
     if ended.limit:
         raise OperationError(f"git {arguments[0]} {ref}: {ended.why}")
     if ended.status:

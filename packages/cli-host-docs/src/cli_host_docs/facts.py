@@ -12,12 +12,18 @@ def visible_commands(program: Program) -> list[Command]:
 
     Commands of a project that contains the current directory are excluded.
     """
-    return [command for command in own_commands(program) if not command.definition.hidden]
+    return [
+        command for command in own_commands(program) if not command.definition.hidden
+    ]
 
 
 def own_commands(program: Program) -> list[Command]:
     """Return the commands of the installation and its plugins, but none of a project."""
-    return [command for command in program.commands(everything=True) if command.origin != "project"]
+    return [
+        command
+        for command in program.commands(everything=True)
+        if command.origin != "project"
+    ]
 
 
 def usage(program: str, command: Command) -> str:

@@ -7,7 +7,16 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from cli_host_docs.pages import Block, Code, Heading, Links, Page, Paragraph, Terms, Words
+from cli_host_docs.pages import (
+    Block,
+    Code,
+    Heading,
+    Links,
+    Page,
+    Paragraph,
+    Terms,
+    Words,
+)
 from host import printable
 
 MADE = "Made by `docs build`; change the definitions of the commands instead."
@@ -66,10 +75,15 @@ def _markdown_block(block: Block) -> str:
             items = [(markdown_code(code), markdown_text(text)) for code, text in rows]
         case Links(rows):
             items = [
-                (f"[{markdown_text(' '.join(words))}]({_nested(words, 'md')})", markdown_text(text))
+                (
+                    f"[{markdown_text(' '.join(words))}]({_nested(words, 'md')})",
+                    markdown_text(text),
+                )
                 for words, text in rows
             ]
-    return "\n".join(f"- {term}: {text}" if text else f"- {term}" for term, text in items)
+    return "\n".join(
+        f"- {term}: {text}" if text else f"- {term}" for term, text in items
+    )
 
 
 def _markdown(page: Page) -> str:
@@ -106,10 +120,15 @@ def _html_block(block: Block) -> str:
         case Code(line):
             return f"<pre><code>{text(line)}</code></pre>"
         case Terms(rows):
-            items = [(f"<code>{text(code)}</code>", text(shown)) for code, shown in rows]
+            items = [
+                (f"<code>{text(code)}</code>", text(shown)) for code, shown in rows
+            ]
         case Links(rows):
             items = [
-                (f'<a href="{_nested(words, "html")}">{text(" ".join(words))}</a>', text(shown))
+                (
+                    f'<a href="{_nested(words, "html")}">{text(" ".join(words))}</a>',
+                    text(shown),
+                )
                 for words, shown in rows
             ]
     terms = "\n".join(f"<dt>{term}</dt><dd>{shown}</dd>" for term, shown in items)
@@ -150,7 +169,10 @@ def _man_block(block: Block, program: str) -> list[str]:
         case Terms(rows):
             items = [(_roff(code), _roff(text)) for code, text in rows]
         case Links(rows):
-            items = [(_roff("-".join([program, *words]) + "(1)"), _roff(t)) for words, t in rows]
+            items = [
+                (_roff("-".join([program, *words]) + "(1)"), _roff(t))
+                for words, t in rows
+            ]
     lines = [(".TP", rf"\fB{term}\fR", text or r"\&") for term, text in items]
     return [line for three in lines for line in three]
 

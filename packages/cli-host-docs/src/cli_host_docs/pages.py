@@ -96,11 +96,15 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     return pages
 
 
-def make_man_pages(program: Program, commands: Iterable[Command], date: str) -> list[Page]:
+def make_man_pages(
+    program: Program, commands: Iterable[Command], date: str
+) -> list[Page]:
     """Return a page for the program, each category and each command; `date` is the version's."""
     by_parent = _by_parent(commands)
     descriptions = _descriptions(program, by_parent)
-    by_words = {command.words: command for below in by_parent.values() for command in below}
+    by_words = {
+        command.words: command for below in by_parent.values() for command in below
+    }
     categories = {words[:end] for words in by_words for end in range(len(words))}
     all_words = sorted(categories | by_words.keys())
 
@@ -109,8 +113,12 @@ def make_man_pages(program: Program, commands: Iterable[Command], date: str) -> 
     for words in all_words:
         command = by_words.get(words)
         line = " ".join([program.name, *words])
-        description = descriptions.get(words, "") if words else f"Commands of {program.name}"
-        usage = facts.usage(program.name, command) if command else f"{line} COMMAND [args…]"
+        description = (
+            descriptions.get(words, "") if words else f"Commands of {program.name}"
+        )
+        usage = (
+            facts.usage(program.name, command) if command else f"{line} COMMAND [args…]"
+        )
         page = Page(program.name, words, description, [], usage, program.version, date)
         alone = runs_alone.get(words)
         if command is not None:
@@ -128,7 +136,8 @@ def make_man_pages(program: Program, commands: Iterable[Command], date: str) -> 
 def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
     """Return one block that lists all commands, each with its usage and description."""
     rows = [
-        (facts.usage(program.name, command), command.definition.description) for command in commands
+        (facts.usage(program.name, command), command.definition.description)
+        for command in commands
     ]
     return [Terms(tuple(rows))]
 
@@ -140,9 +149,13 @@ def _by_parent(commands: Iterable[Command]) -> dict[Words, list[Command]]:
     return by_parent
 
 
-def _descriptions(program: Program, by_parent: dict[Words, list[Command]]) -> dict[Words, str]:
+def _descriptions(
+    program: Program, by_parent: dict[Words, list[Command]]
+) -> dict[Words, str]:
     """Return the descriptions of all categories and commands by their words."""
-    descriptions = {category.words: category.description for category in program.categories()}
+    descriptions = {
+        category.words: category.description for category in program.categories()
+    }
     for commands in by_parent.values():
         for command in commands:
             descriptions[command.words] = command.definition.description
@@ -188,18 +201,24 @@ def _sections(program: str, command: Command) -> list[Block]:
     """Return the sections of a command's man page below its synopsis."""
     definition = command.definition
     texts = [definition.description, *facts.notes(definition)]
-    blocks: list[Block] = [Heading(2, "Description"), *map(Paragraph, filter(None, texts))]
+    blocks: list[Block] = [
+        Heading(2, "Description"),
+        *map(Paragraph, filter(None, texts)),
+    ]
     for heading, rows in _tables(program, command):
         name = "Environment" if heading == "Variables" else heading
         blocks += [Heading(2, name), Terms(rows)]
     return blocks
 
 
-def _tables(program: str, command: Command) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+def _tables(
+    program: str, command: Command
+) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
     """Yield the headings and rows of the tables about a command that have a row."""
     definition = command.definition
     arguments = [
-        (facts.label(argument), facts.explanation(argument)) for argument in definition.shown_args
+        (facts.label(argument), facts.explanation(argument))
+        for argument in definition.shown_args
     ]
     tables: dict[str, Iterable[tuple[str, str]]] = {
         "Arguments": arguments,

@@ -31,11 +31,20 @@ _COMMANDS: dict[str, dict[str, Any]] = {
                 "type": "file",
                 "description": "Markdown file that gets a list of commands between two markers",
             },
-            {"name": "--check", "description": "Write nothing; fail if a file is stale"},
-            {"name": "category...", "description": "Top-level categories (default: all)"},
+            {
+                "name": "--check",
+                "description": "Write nothing; fail if a file is stale",
+            },
+            {
+                "name": "category...",
+                "description": "Top-level categories (default: all)",
+            },
         ],
         "examples": [
-            {"command": "build --output docs/commands", "description": "write the pages"},
+            {
+                "command": "build --output docs/commands",
+                "description": "write the pages",
+            },
             {"command": "build --output docs/commands --check", "description": "in CI"},
         ],
     },
@@ -89,7 +98,9 @@ def discover_commands(
     installation: Installation,
 ) -> Iterator[CategoryDeclaration | CommandDeclaration]:
     """Declare `docs build|diff|skill`, which read only definitions and so need no variables."""
-    yield CategoryDeclaration(("docs",), "Docs", "Document the commands of this program")
+    yield CategoryDeclaration(
+        ("docs",), "Docs", "Document the commands of this program"
+    )
     for word, fields in _COMMANDS.items():
         definition = {
             **fields,

@@ -20,7 +20,17 @@ def date_of_version(root: str) -> str:
     if epoch.isdecimal():
         return dt.datetime.fromtimestamp(int(epoch), dt.UTC).date().isoformat()
     # -G finds the last commit that changed a line with "version".
-    words = ["git", "-C", root, "log", "-1", "--format=%cs", '-G"version"', "--", "core/cli.json"]
+    words = [
+        "git",
+        "-C",
+        root,
+        "log",
+        "-1",
+        "--format=%cs",
+        '-G"version"',
+        "--",
+        "core/cli.json",
+    ]
     try:
         ended = supervise(words, None, _SECONDS, stderr="drop")
     except OSError:

@@ -15,7 +15,9 @@ from host import Command, Program
 _MOST_NAMED = 5
 
 
-def confirm(program: Program, command: Command, hosts: Sequence[str], *, agreed: bool) -> None:
+def confirm(
+    program: Program, command: Command, hosts: Sequence[str], *, agreed: bool
+) -> None:
     """Ask for the confirmation that the command's definition requires; raises NotAgreedError.
 
     `agreed` is fleet's own --yes; `cli --yes fleet …` and CLI_YES count as well.
@@ -24,7 +26,9 @@ def confirm(program: Program, command: Command, hosts: Sequence[str], *, agreed:
     if not question or agreed or program.assume_yes:
         return
     if not program.may_ask:
-        raise NotAgreedError(f"{' '.join(command.words)}: needs confirmation; to confirm: --yes")
+        raise NotAgreedError(
+            f"{' '.join(command.words)}: needs confirmation; to confirm: --yes"
+        )
     shown = ", ".join(hosts[:_MOST_NAMED])
     if len(hosts) > _MOST_NAMED:
         shown += f" and {len(hosts) - _MOST_NAMED} more"
@@ -42,5 +46,7 @@ def become(program: Program, given: Mapping[str, Any]) -> Elevation | None:
     if not ask:
         return Elevation(user)
     if not program.may_ask:
-        raise FleetError("--become-ask: there is no terminal to ask on, or CI or --no-input is set")
+        raise FleetError(
+            "--become-ask: there is no terminal to ask on, or CI or --no-input is set"
+        )
     return Elevation(user, getpass.getpass("sudo password on the hosts: ").encode())

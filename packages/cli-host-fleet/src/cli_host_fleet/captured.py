@@ -20,7 +20,9 @@ class Captured:
             name: tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by `close`
             for name in STREAMS
         }
-        self._decoders = {name: codecs.getincrementaldecoder("utf-8")() for name in STREAMS}
+        self._decoders = {
+            name: codecs.getincrementaldecoder("utf-8")() for name in STREAMS
+        }
         self._binary: set[str] = set()
         self._digests = {name: hashlib.blake2b() for name in STREAMS}
 

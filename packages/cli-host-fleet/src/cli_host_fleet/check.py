@@ -27,7 +27,12 @@ from cli_host_fleet.outcome import outcome
 from cli_host_fleet.protocol import Facts
 from cli_host_fleet.results import Result
 from cli_host_fleet.running import carry_out, format_option, view_for
-from cli_host_fleet.targets import Targets, connecting_options, target_options, transport
+from cli_host_fleet.targets import (
+    Targets,
+    connecting_options,
+    target_options,
+    transport,
+)
 from cli_host_fleet.transport import Host
 from host import Program
 
@@ -37,7 +42,9 @@ _MOST_NAMED = 5
 @click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})
 @target_options
 @connecting_options
-@click.option("--installed", default="", metavar="PATH", help="Check each host's program at PATH.")
+@click.option(
+    "--installed", default="", metavar="PATH", help="Check each host's program at PATH."
+)
 @format_option
 @click.argument(
     "words",
@@ -93,7 +100,9 @@ class InstalledCheck(CommandJob):
         return Start(["sh", "-c", script, "check", program, *words])
 
 
-def examined(sums: Mapping[str, str] | None, result: Result, captured: Captured) -> Result:
+def examined(
+    sums: Mapping[str, str] | None, result: Result, captured: Captured
+) -> Result:
     """Return the result with a reason why the check failed: see `drift`."""
     printed = b"".join(captured.pieces("stdout"))
     if result.state == "failed" and not result.reason:

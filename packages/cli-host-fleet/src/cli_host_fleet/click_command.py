@@ -16,7 +16,10 @@ class OneLineCommand(click.Command):
     """Raises UsageError where click would print three lines, and NotAgreedError for Ctrl-D."""
 
     def main(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        **extra: Any,
     ) -> None:
         extra["standalone_mode"] = False
         try:

@@ -20,7 +20,8 @@ from cli_host_fleet.transport import Host, Transport
 from host import Command, Definition, HostError, Program, Variable, is_trusted
 
 _HEAD = 256
-_SECRETS = 4.5  # the rank of secret references, which are resolved locally and only once
+# the rank of secret references, which are resolved locally and only once
+_SECRETS = 4.5
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HELP = ("--help", "-h")
 _INSTALLED = "to run the program that is installed on the hosts: --installed PATH"
@@ -58,7 +59,9 @@ def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[st
     """
     command, args = program.choose(words)
     if not is_trusted(command.definition):
-        program.environment(command.words)  # raises the error that a local run would raise
+        program.environment(
+            command.words
+        )  # raises the error that a local run would raise
     return command, args
 
 
@@ -79,13 +82,17 @@ def check_shippable(command: Command) -> None:
     if not command.directory:
         raise FleetError(f"{name}: a Python command cannot be shipped; {_INSTALLED}")
     if definition.path_folders:
-        raise FleetError(f'{name}: the folders of "path" are not sent to hosts; {_INSTALLED}')
+        raise FleetError(
+            f'{name}: the folders of "path" are not sent to hosts; {_INSTALLED}'
+        )
 
 
 class CommandJob(Job):
     """Carries out an order on many hosts."""
 
-    def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
+    def __init__(
+        self, program: Program, order: Order, hosts: Mapping[str, Host]
+    ) -> None:
         super().__init__(hosts)
         self.order = order
         self._program = program
@@ -110,7 +117,10 @@ class CommandJob(Job):
 
     def masked_words(self) -> list[str]:
         command = self.order.command
-        return [*command.words, *self._program.masked_arguments(command, self.order.args)]
+        return [
+            *command.words,
+            *self._program.masked_arguments(command, self.order.args),
+        ]
 
     def _environment_there(
         self, host: Host, facts: Mapping[str, str], place: str
@@ -141,13 +151,17 @@ class CommandJob(Job):
 class ShippedJob(CommandJob):
     """Ships the command's folder and core/lib to each host, and runs the command there."""
 
-    def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
+    def __init__(
+        self, program: Program, order: Order, hosts: Mapping[str, Host]
+    ) -> None:
         super().__init__(program, order, hosts)
         command = order.command
         check_shippable(command)
         self._folder = "/".join(("commands", *command.words))
         self._prefix, loads = _start(command)
-        self._requires = [requirement.row() for requirement in command.definition.requires]
+        self._requires = [
+            requirement.row() for requirement in command.definition.requires
+        ]
         self._library = program.name.replace(":", "") if loads else ""
         definition = command.definition
         env_files = [path for level in definition.chain for path in level.env_files]
@@ -156,9 +170,13 @@ class ShippedJob(CommandJob):
         self.shipment.add_tree(program.lib_dir, "core/lib")
         self.shipment.add_text("core/cli.json", config(program.name, program.version))
         if definition.is_script:
-            self.shipment.add_file(definition.file, f"{self._folder}/{definition.entrypoint}")
+            self.shipment.add_file(
+                definition.file, f"{self._folder}/{definition.entrypoint}"
+            )
         else:
-            self.shipment.add_tree(command.directory, self._folder, _stays_here(definition))
+            self.shipment.add_tree(
+                command.directory, self._folder, _stays_here(definition)
+            )
         self.shipment.close()
         if definition.project is not None:
             self._check_project()
@@ -203,7 +221,9 @@ class ShippedJob(CommandJob):
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
         systems = self.order.command.definition.os
         if systems and facts.system not in systems:
-            raise RefusedError(f"runs on {' and '.join(systems)} only; this is {facts.system}")
+            raise RefusedError(
+                f"runs on {' and '.join(systems)} only; this is {facts.system}"
+            )
         entrypoint = self.order.command.definition.entrypoint
         argv = [*self._prefix, f"{place}/{self._folder}/{entrypoint}", *self.order.args]
         environment = self._environment_there(host, facts.variables(), place)
@@ -234,7 +254,9 @@ class InstalledJob(CommandJob):
         self, program: Program, order: Order, hosts: Mapping[str, Host], path: str
     ) -> None:
         super().__init__(program, order, hosts)
-        program.arguments(order.command, order.args)  # an answer that is no argument is not sent
+        program.arguments(
+            order.command, order.args
+        )  # an answer that is no argument is not sent
         self._path = path
         self.shipment.close()
 

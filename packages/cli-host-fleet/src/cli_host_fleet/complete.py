@@ -28,10 +28,15 @@ def complete_files(
     return [CompletionItem(typed, type="file")]
 
 
-def complete_hosts(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+def complete_hosts(
+    ctx: click.Context, _param: click.Parameter, typed: str
+) -> list[CompletionItem]:
     """Return the hosts and groups that can end the set typed so far."""
     try:
-        return [CompletionItem(text, help=about) for text, about in _hosts(ctx.params, typed)]
+        return [
+            CompletionItem(text, help=about)
+            for text, about in _hosts(ctx.params, typed)
+        ]
     except HostError:
         return []
 
@@ -57,10 +62,14 @@ def _hosts(options: dict[str, Any], typed: str) -> list[tuple[str, str]]:
 def _inventory(options: dict[str, Any], place: str) -> Inventory:
     if place:
         return Inventory({name: Host(name) for name in names_in(place, "", os.environ)})
-    return read_inventory(options.get("inventory") or "", options.get("ssh_config") or "")
+    return read_inventory(
+        options.get("inventory") or "", options.get("ssh_config") or ""
+    )
 
 
-def complete_words(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+def complete_words(
+    ctx: click.Context, _param: click.Parameter, typed: str
+) -> list[CompletionItem]:
     """Return the words, and then the arguments, that the program offers after the words so far."""
     words = [*(ctx.params.get("words") or ())]
     try:
@@ -73,5 +82,7 @@ def complete_words(ctx: click.Context, _param: click.Parameter, typed: str) -> l
         if words or word not in _NOT_FOR_HOSTS
     ]
     if not items and words:
-        items.append(CompletionItem(typed, type="file"))  # an argument that may be a path
+        items.append(
+            CompletionItem(typed, type="file")
+        )  # an argument that may be a path
     return items

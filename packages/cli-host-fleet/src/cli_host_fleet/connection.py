@@ -19,7 +19,8 @@ from cli_host_fleet.results import Result, State, Stop, judge
 from cli_host_fleet.session import Session
 
 _GRACE = 8.0  # seconds that a host gets to end a process group; it needs up to 3
-_DRAIN = 1.0  # seconds to go on reading the output of processes that outlive the command
+# seconds to go on reading the output of processes that outlive the command
+_DRAIN = 1.0
 _CHUNK = 1 << 16
 
 

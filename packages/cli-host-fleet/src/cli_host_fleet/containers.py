@@ -42,7 +42,11 @@ def names_in(place: str, selector: str, environ: Mapping[str, str]) -> list[str]
     if program == "kubectl":
         argv = [
             *(program, "get", "pods", "--namespace", _namespace(place)),
-            *("--field-selector=status.phase=Running", f"--selector={selector}", "--output=name"),
+            *(
+                "--field-selector=status.phase=Running",
+                f"--selector={selector}",
+                "--output=name",
+            ),
         ]
     else:
         argv = [program, "ps", "--format", "{{.Names}}"]
@@ -61,7 +65,9 @@ def program_of(place: str) -> str:
     """Return the name of a place's program; raises MissingError if it is not on PATH."""
     program = "kubectl" if place.startswith("kube:") else place.rstrip(":")
     if not shutil.which(program):
-        raise MissingError(f"{program} is not installed or not on PATH", f"install {program}")
+        raise MissingError(
+            f"{program} is not installed or not on PATH", f"install {program}"
+        )
     return program
 
 
@@ -83,16 +89,31 @@ class Containers:
             users = [host.user for host in hosts if host.user]
             if users:
                 raise FleetError(f"{users[0]}: kubectl cannot choose the user in a pod")
-            return {host.name: ["--namespace", _namespace(self._place)] for host in hosts}
+            return {
+                host.name: ["--namespace", _namespace(self._place)] for host in hosts
+            }
         return {host.name: ["--user", host.user] if host.user else [] for host in hosts}
 
     def argv(self, host: Host, options: Sequence[str], command: str) -> list[str]:
         # kubectl takes its own options to be over only at `--`; docker stops at the name.
         end = ["--"] if self._program == "kubectl" else []
-        return [self._program, "exec", "-i", *options, host.name, *end, "sh", "-c", command]
+        return [
+            self._program,
+            "exec",
+            "-i",
+            *options,
+            host.name,
+            *end,
+            "sh",
+            "-c",
+            command,
+        ]
 
     def explain(self, status: int, words: str) -> tuple[State, str]:
         """Return the state and the reason: a container without a shell was reached, others not."""
         if status in (126, 127):
             return not_answered(status, words)
-        return "unreachable", words or f"{self._program} exec ended with status {status}"
+        return (
+            "unreachable",
+            words or f"{self._program} exec ended with status {status}",
+        )

@@ -39,7 +39,9 @@ from host import Program
 @rollout_options
 @dry_run_option
 @format_option
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files
+)
 @click.argument("to", metavar="DEST")
 def command(targets: Targets, files: tuple[str, ...], to: str, **given: Any) -> None:
     """Copy files and folders to DEST on every host of a set, and compare their checksums.
@@ -58,12 +60,16 @@ def command(targets: Targets, files: tuple[str, ...], to: str, **given: Any) -> 
 class CopyJob(Job):
     """Ships files and moves them to their places; `sums` are their SHA-256, in sorted order."""
 
-    def __init__(self, hosts: Mapping[str, Host], files: Sequence[str], to: str) -> None:
+    def __init__(
+        self, hosts: Mapping[str, Host], files: Sequence[str], to: str
+    ) -> None:
         super().__init__(hosts)
         names = [os.path.basename(os.path.abspath(file)) for file in files]
         for name in names:
             if names.count(name) > 1:
-                raise FleetError(f"{name}: two files of this name cannot be in one directory")
+                raise FleetError(
+                    f"{name}: two files of this name cannot be in one directory"
+                )
         self._files = files
         self._to = to
         self._how = "into" if to.endswith("/") or len(files) > 1 else "as"
@@ -78,7 +84,9 @@ class CopyJob(Job):
         elif os.path.isfile(file):
             self.shipment.add_file(file, f"files/{name}")
         else:
-            problem = "not a file or a directory" if os.path.lexists(file) else "no such file"
+            problem = (
+                "not a file or a directory" if os.path.lexists(file) else "no such file"
+            )
             raise FleetError(f"{file}: {problem}")
 
     def masked_words(self) -> list[str]:
@@ -100,5 +108,7 @@ def compared(sums: Sequence[str], result: Result, captured: Captured) -> Result:
     there = read_sums(b"".join(captured.pieces("stdout")))
     result = replace(result, files=there)
     if result.state == "ok" and sorted(there.values()) != sorted(sums):
-        return replace(result, state="failed", reason="the checksums on the host differ")
+        return replace(
+            result, state="failed", reason="the checksums on the host differ"
+        )
     return result

@@ -64,7 +64,9 @@ class ExaminingView:
 class _Split:
     """Output of which some streams are captured, and the others passed on."""
 
-    def __init__(self, captured: Captured, output: Output, streams: Collection[str]) -> None:
+    def __init__(
+        self, captured: Captured, output: Output, streams: Collection[str]
+    ) -> None:
         self._captured = captured
         self._output = output
         self._streams = streams

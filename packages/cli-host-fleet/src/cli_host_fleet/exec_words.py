@@ -40,7 +40,9 @@ from host import Program
     shell_complete=complete_files,
     help="Send FILE (- for stdin) to the stdin of the words.",
 )
-@click.option("--shell", default="", metavar="LINE", help="Run this line of bash, not words.")
+@click.option(
+    "--shell", default="", metavar="LINE", help="Run this line of bash, not words."
+)
 @dry_run_option
 @format_option
 @group_options
@@ -56,7 +58,9 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     check_names(given["asked"])
     program = Program.current()
     argv = ["bash", "-c", line, "bash", *words] if line else [*words]
-    job = ExecJob(targets.hosts(program), argv, given["asked"], given["stdin"], is_line=bool(line))
+    job = ExecJob(
+        targets.hosts(program), argv, given["asked"], given["stdin"], is_line=bool(line)
+    )
     sys.exit(run_or_preview(program, job, targets, given))
 
 

@@ -26,7 +26,8 @@ from cli_host_fleet.session import Output, Session
 
 _TICK = 0.1  # seconds between checks for signals and updates of the live view
 _SLACK = 10.0  # seconds for the login after ssh has connected; ssh itself sets no limit
-_FILES_OF_A_HOST = 5  # descriptors: three pipes to ssh, and two files for the host's output
+# descriptors: three pipes to ssh, and two files for the host's output
+_FILES_OF_A_HOST = 5
 _FILES_OF_OURS = 64
 _REACTION = 2  # seconds that a run gets to react to a signal before this process ends
 _EXAMINERS = 4  # threads
@@ -71,7 +72,9 @@ class View(Protocol):
         """
 
     def finished(self, result: Result) -> None: ...
-    def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None: ...
+    def tick(
+        self, running: Sequence[str], done: Sequence[Result], total: int
+    ) -> None: ...
 
     def end(self, results: Sequence[Result], seconds: float) -> None: ...
 
@@ -164,7 +167,11 @@ class Fleet:
 
     def _fill(self, ended: Callable[[Result], None]) -> None:
         """Connect to waiting hosts, in order, until `forks` hosts are active."""
-        while self._queue and len(self._running) < self._options.forks and not self._stops():
+        while (
+            self._queue
+            and len(self._running) < self._options.forks
+            and not self._stops()
+        ):
             host = self._queue.popleft()
             self._again.pop(host, None)
             output = _Guarded(self._view, self._view.output(host))
@@ -191,7 +198,10 @@ class Fleet:
         if examination is None:
             self._finish(result)
         else:
-            self._examinations[result.host] = result, self._examiners.submit(examination)
+            self._examinations[result.host] = (
+                result,
+                self._examiners.submit(examination),
+            )
 
     def _collect_examined(self) -> None:
         """Take over the results of examinations that are done; after a signal, drop the others."""
@@ -228,7 +238,11 @@ class Fleet:
         return bool(self.signal) or self._failures_left < 0
 
     def _why_skipped(self) -> str:
-        return "stopped by the user" if self.signal else "too many hosts failed before this one"
+        return (
+            "stopped by the user"
+            if self.signal
+            else "too many hosts failed before this one"
+        )
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -272,7 +286,9 @@ def _unexamined(result: Result) -> Result:
     """Return the result of a host whose output nobody will examine: it cannot be `ok`."""
     if result.state != "ok":
         return result
-    return replace(result, state="interrupted", status=None, reason="stopped by the user")
+    return replace(
+        result, state="interrupted", status=None, reason="stopped by the user"
+    )
 
 
 def die_of(number: int) -> None:

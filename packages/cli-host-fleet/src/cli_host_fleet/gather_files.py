@@ -45,7 +45,9 @@ _MOST_SUMS = 64 << 20  # bytes of the list of checksums before an archive
 @format_option
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.argument("directory", metavar="DIR", shell_complete=complete_files)
-def command(targets: Targets, paths: tuple[str, ...], directory: str, **given: Any) -> None:
+def command(
+    targets: Targets, paths: tuple[str, ...], directory: str, **given: Any
+) -> None:
     """Fetch files and folders from every host of a set into DIR/HOST, and compare their checksums.
 
     PATH can be a pattern such as '/var/log/*.log'; a relative one begins in the home directory of
@@ -57,7 +59,9 @@ def command(targets: Targets, paths: tuple[str, ...], directory: str, **given: A
     def examine(result: Result, captured: Captured) -> Result:
         if result.state != "ok":
             return result
-        return unpacked(result, captured.streams["stdout"], f"{directory}/{result.host}")
+        return unpacked(
+            result, captured.streams["stdout"], f"{directory}/{result.host}"
+        )
 
     view = ExaminingView(view_for(given["form"], job.hosts), examine, ("stdout",))
     sys.exit(run_or_preview(program, job, targets, given, view))
@@ -66,7 +70,9 @@ def command(targets: Targets, paths: tuple[str, ...], directory: str, **given: A
 class GatherJob(Job):
     """Makes each host print an archive of files."""
 
-    def __init__(self, hosts: Mapping[str, Host], paths: Sequence[str], directory: str) -> None:
+    def __init__(
+        self, hosts: Mapping[str, Host], paths: Sequence[str], directory: str
+    ) -> None:
         super().__init__(hosts)
         self._paths = paths
         self._directory = directory
@@ -101,18 +107,24 @@ def unpacked(result: Result, stream: IO[bytes], directory: str) -> Result:
             found = _unpack(stream, fresh)
             expected = {name.lstrip("/"): digest for name, digest in sums.items()}
             differences = [
-                name for name in {*found, *expected} if found.get(name) != expected.get(name)
+                name
+                for name in {*found, *expected}
+                if found.get(name) != expected.get(name)
             ]
             if differences:
                 name = min(differences)
-                return replace(result, state="failed", reason=f"/{name}: changed while it was read")
+                return replace(
+                    result, state="failed", reason=f"/{name}: changed while it was read"
+                )
             for name in found:
                 target = os.path.join(directory, name)
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 os.replace(os.path.join(fresh, name), target)
     except (OSError, ValueError, tarfile.TarError) as failure:
         problem = failure.strerror if isinstance(failure, OSError) else str(failure)
-        return replace(result, state="failed", reason=f"{directory}: {problem or failure}")
+        return replace(
+            result, state="failed", reason=f"{directory}: {problem or failure}"
+        )
     return replace(result, files=sums)
 
 

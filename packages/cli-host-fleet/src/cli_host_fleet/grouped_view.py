@@ -19,7 +19,9 @@ from cli_host_fleet.session import Output
 from cli_host_fleet.text_view import Row, TextView, row_of
 
 _QUIET = 1.0  # seconds without an end before the groups so far are printed
-_MOST_COMPARED = 1 << 20  # bytes; a larger output is printed whole instead of its differences
+_MOST_COMPARED = (
+    1 << 20
+)  # bytes; a larger output is printed whole instead of its differences
 
 
 class GroupedView(TextView):
@@ -100,7 +102,8 @@ class GroupedView(TextView):
     def _print_groups(self) -> None:
         """Print the groups since the last call, the largest first."""
         groups = sorted(
-            self._ended.items(), key=lambda item: (-len(item[1].hosts), folded(item[1].hosts))
+            self._ended.items(),
+            key=lambda item: (-len(item[1].hosts), folded(item[1].hosts)),
         )
         self._ended = {}
         known = [*self._printed.values(), *(group for _, group in groups)]
@@ -133,7 +136,10 @@ class GroupedView(TextView):
 
     def _print_output(self, group: _Group) -> None:
         self._title(group)
-        for stream, write in (("stdout", self._write_stdout), ("stderr", self._write_stderr)):
+        for stream, write in (
+            ("stdout", self._write_stdout),
+            ("stderr", self._write_stderr),
+        ):
             last = b"\n"
             for piece in group.captured.pieces(stream):
                 write(piece)

@@ -41,12 +41,16 @@ def read_inventory(file: str, config: str) -> Inventory:
     If `file` is "", return the hosts that ssh_config names.
     """
     if not file:
-        return Inventory({name: Host(name) for name in _possible(ssh_config.names(config))})
+        return Inventory(
+            {name: Host(name) for name in _possible(ssh_config.names(config))}
+        )
     printed = _run(file) if os.access(file, os.X_OK) else _read(file)
     try:
         listed = json.loads(printed)
     except ValueError as failure:
-        raise FleetError(f"{file}: not the JSON of ansible-inventory --list: {failure}") from None
+        raise FleetError(
+            f"{file}: not the JSON of ansible-inventory --list: {failure}"
+        ) from None
     if not isinstance(listed, dict):
         raise FleetError(
             f"{file}: expected an object of groups, as ansible-inventory --list prints it"
@@ -66,7 +70,9 @@ def _with_aliases(inventory: Inventory, blocks: Sequence[Sequence[str]]) -> Inve
 
 def from_listing(listed: Mapping[str, Any]) -> Inventory:
     """Parse the output of `--list`: groups with hosts, children and vars, and `_meta`."""
-    groups = {name: _group(name, group) for name, group in listed.items() if name != "_meta"}
+    groups = {
+        name: _group(name, group) for name, group in listed.items() if name != "_meta"
+    }
     members = {name: list(dict.fromkeys(_members(name, groups, ()))) for name in groups}
     of_hosts = _variables_of_hosts(listed)
     names = list(dict.fromkeys([*chain.from_iterable(members.values()), *of_hosts]))
@@ -117,7 +123,9 @@ def _are_names(listed: Any) -> bool:
     return isinstance(listed, list) and all(isinstance(name, str) for name in listed)
 
 
-def _members(name: str, groups: Mapping[str, _Group], above: tuple[str, ...]) -> Iterator[str]:
+def _members(
+    name: str, groups: Mapping[str, _Group], above: tuple[str, ...]
+) -> Iterator[str]:
     if name in groups and name not in above:
         yield from groups[name].hosts
         for child in groups[name].children:
@@ -130,7 +138,9 @@ def _depth(name: str, groups: Mapping[str, _Group], below: tuple[str, ...]) -> i
         return 0
     depth = 0
     for parent, group in groups.items():
-        if name in group.children and parent not in below:  # groups may contain each other
+        if (
+            name in group.children and parent not in below
+        ):  # groups may contain each other
             depth = max(depth, _depth(parent, groups, (*below, name)))
     return 1 + depth
 
@@ -140,7 +150,10 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
 
     def setting(word: str) -> str:
         value = ""
-        for key in (f"{_CONNECTION}ssh_{word}", f"{_CONNECTION}{word}"):  # the second wins
+        for key in (
+            f"{_CONNECTION}ssh_{word}",
+            f"{_CONNECTION}{word}",
+        ):  # the second wins
             ignored.discard(key)
             if variables.get(key) is not None:
                 value = str(variables[key])
@@ -149,21 +162,29 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
     address = setting("host")
     port = setting("port")
     user = setting("user")
-    every = {key: _worded(value) for key, value in variables.items() if _can_be_sent(key, value)}
+    every = {
+        key: _worded(value)
+        for key, value in variables.items()
+        if _can_be_sent(key, value)
+    }
     return Host(
         name,
         address,
         port,
         user,
         # Without --env-from-inventory, variables for connections stay here.
-        variables={key: text for key, text in every.items() if not key.startswith(_CONNECTION)},
+        variables={
+            key: text for key, text in every.items() if not key.startswith(_CONNECTION)
+        },
         settings=every,
         ignored=frozenset(ignored),
     )
 
 
 def _can_be_sent(name: str, value: Any) -> bool:
-    return bool(_VARIABLE.fullmatch(name)) and value is not None and "\0" not in str(value)
+    return (
+        bool(_VARIABLE.fullmatch(name)) and value is not None and "\0" not in str(value)
+    )
 
 
 def _worded(value: Any) -> str:

@@ -40,7 +40,9 @@ class Job:
     def __init__(self, hosts: Mapping[str, Host]) -> None:
         self.hosts = hosts
         self.shipment = Shipment()
-        self.shipment.add_text("run.sh", protocol.script("run.sh"), 0o755)  # reveals noexec mounts
+        self.shipment.add_text(
+            "run.sh", protocol.script("run.sh"), 0o755
+        )  # reveals noexec mounts
         self._greeting = protocol.script("greeting.sh")
         self._transport: Transport  # `connect` sets it
         self._options: Mapping[str, Sequence[str]] = {}
@@ -56,7 +58,9 @@ class Job:
     def call(self, host: str) -> tuple[list[str], Mapping[str, str]]:
         """Return the argv and the environment of the program that connects to a host."""
         record, options = self.hosts[host], self._options.get(host, ())
-        return self._transport.argv(record, options, self._greeting), self._transport.environ
+        return self._transport.argv(
+            record, options, self._greeting
+        ), self._transport.environ
 
     def explain(self, status: int, words: str) -> tuple[State, str]:
         """Return the state and the reason if no shell has answered: see `Transport.explain`."""
@@ -87,7 +91,9 @@ class Job:
         names: set[str] = set()
         for host in self.hosts.values():
             try:
-                names |= self._environment_there(host, {"HOSTNAME": host.name}, "").keys()
+                names |= self._environment_there(
+                    host, {"HOSTNAME": host.name}, ""
+                ).keys()
             except RefusedError as refusal:
                 raise OperationError(f"{host.name}: {refusal}") from None
         return sorted(names)
@@ -103,17 +109,25 @@ class Job:
         if not facts.bash:
             return self._prepared_for_sh(start, nonce, stem, place)
         opening = protocol.opening(nonce, self.shipment.size, place)
-        order = protocol.order(start.library, start.environment, start.argv, start.requires)
+        order = protocol.order(
+            start.library, start.environment, start.argv, start.requires
+        )
         return chain([opening], self.shipment.chunks(stem), [order])
 
-    def _prepared_for_sh(self, start: Start, nonce: str, stem: str, place: str) -> Iterable[bytes]:
+    def _prepared_for_sh(
+        self, start: Start, nonce: str, stem: str, place: str
+    ) -> Iterable[bytes]:
         """Return the bytes for a host without bash; raises RefusedError if bash is needed."""
         if start.library or "bash" in map(os.path.basename, start.argv[:2]):
             raise RefusedError("no bash on this host")
         versions = [program for program, version, _ in start.requires if version]
         if versions:
-            raise RefusedError(f"the version of {versions[0]} cannot be checked: no bash here")
-        opening = protocol.opening_in_sh(nonce, self.shipment.size, place, start.requires)
+            raise RefusedError(
+                f"the version of {versions[0]} cannot be checked: no bash here"
+            )
+        opening = protocol.opening_in_sh(
+            nonce, self.shipment.size, place, start.requires
+        )
         order = protocol.order_in_sh(start.environment, start.argv)
         return chain([opening], self.shipment.chunks(stem), [order])
 

@@ -19,7 +19,11 @@ from cli_host_fleet.ssh import Calling
 from cli_host_fleet.transport import Host
 
 _AT_ONCE = 8
-_VERIFIES = {"ask", "true", "yes"}  # values of StrictHostKeyChecking that refuse a changed key
+_VERIFIES = {
+    "ask",
+    "true",
+    "yes",
+}  # values of StrictHostKeyChecking that refuse a changed key
 _KNOWN_HOSTS = ("userknownhostsfile", "globalknownhostsfile", "revokedhostkeys")
 _PROGRAMS = ("proxycommand", "knownhostscommand")
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
@@ -67,7 +71,10 @@ def _users(printed: str) -> list[str] | None:
     """
     settings = _parsed(printed)
     path = settings.get("controlpath", "none")
-    verified = settings.get("stricthostkeychecking") in _VERIFIES and "hostkeyalias" not in settings
+    verified = (
+        settings.get("stricthostkeychecking") in _VERIFIES
+        and "hostkeyalias" not in settings
+    )
     if path == "none" or not verified:
         return None
     if settings.get("controlpersist", "no") != "no":

@@ -5,7 +5,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 
-_IN_MEMORY = 1 << 20  # bytes; an unfinished line that is longer is buffered in an unnamed file
+_IN_MEMORY = (
+    1 << 20
+)  # bytes; an unfinished line that is longer is buffered in an unnamed file
 _CHUNK = 1 << 16
 
 
@@ -30,7 +32,9 @@ class Lines:
             else:
                 more, lines = newline, whole
             if more:
-                self._write(self._prefix + lines.replace(b"\n", b"\n" + self._prefix) + newline)
+                self._write(
+                    self._prefix + lines.replace(b"\n", b"\n" + self._prefix) + newline
+                )
         if rest:
             self._begun.write(rest)
             self._length += len(rest)

@@ -22,7 +22,9 @@ from cli_host_fleet.problem import FleetError
 from cli_host_fleet.remembered import FAILED
 
 _IPV6 = re.compile(r"\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?)\]")
-_LOGIN = re.compile(r"(?<![^\s,!&^])(\w[\w.-]*)@((?:\[[^\]]*\]|[^\s,!&^\[])+)", re.ASCII)
+_LOGIN = re.compile(
+    r"(?<![^\s,!&^])(\w[\w.-]*)@((?:\[[^\]]*\]|[^\s,!&^\[])+)", re.ASCII
+)
 
 
 class _Groups(GroupResolver):  # type: ignore[misc]
@@ -34,7 +36,9 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         self._inner = GroupResolverConfig(_configured(), ILLEGAL_GROUP_CHARS)
         if inventory.closed:
             groups = {name: ",".join(hosts) for name, hosts in inventory.groups.items()}
-            self._inner = GroupResolver(GroupSource("inventory", groups, ",".join(self._known)))
+            self._inner = GroupResolver(
+                GroupSource("inventory", groups, ",".join(self._known))
+            )
         self._failed = failed
 
     def group_nodes(self, group: str, namespace: str | None = None) -> list[str]:
@@ -84,7 +88,11 @@ def _configured() -> list[str]:
     """Return the paths of ClusterShell's group files, without the sample that pip installs."""
     sample = os.path.join(sys.prefix, "etc", "clustershell")
     paths: list[str] = config_paths("groups.conf")
-    return [path for path in paths if os.path.dirname(path) != sample or sys.prefix == "/usr"]
+    return [
+        path
+        for path in paths
+        if os.path.dirname(path) != sample or sys.prefix == "/usr"
+    ]
 
 
 def names_of(
@@ -121,13 +129,17 @@ def names_of(
         for user, part in logins:
             for name in NodeSet(part, resolver=groups):
                 if typed.setdefault(name, user) != user:
-                    raise FleetError(f"{on}: {name} has two users: {typed[name]}, {user}")
+                    raise FleetError(
+                        f"{on}: {name} has two users: {typed[name]}, {user}"
+                    )
     except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
         raise FleetError(f"{on}: {failure or type(failure).__name__}") from None
     if not nodes:
         raise FleetError(f"{on}: selects no host")
     names = [str(node) for node in nodes]
-    return {name: typed.get(name) or login or last_users.get(name, "") for name in names}
+    return {
+        name: typed.get(name) or login or last_users.get(name, "") for name in names
+    }
 
 
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:

@@ -13,7 +13,9 @@ from host import printable
 
 def preview(job: Job, options: Options, form: str) -> str:
     """Return the hosts by batch, the files and the names of variables, as text or JSON (`form`)."""
-    batches = [list(batch) for batch in rollout.batches(list(job.hosts), options.serial)]
+    batches = [
+        list(batch) for batch in rollout.batches(list(job.hosts), options.serial)
+    ]
     plan: dict[str, Any] = {
         "command": job.masked_words(),
         "batches": batches,
@@ -25,7 +27,10 @@ def preview(job: Job, options: Options, form: str) -> str:
     if form != "text":
         return json.dumps(plan, indent=2 if form == "json" else None)
     lines = [f"command    {printable(' '.join(plan['command']))}"]
-    lines += [f"batch {number}    {' '.join(batch)}" for number, batch in enumerate(batches, 1)]
+    lines += [
+        f"batch {number}    {' '.join(batch)}"
+        for number, batch in enumerate(batches, 1)
+    ]
     lines += [
         f"at once    {options.forks}",
         f"files      {len(plan['files'])}, {plan['bytes']} bytes to each host",

@@ -19,7 +19,9 @@ class Pipes:
     stderr: int
 
 
-def start(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], Pipes]:
+def start(
+    argv: Sequence[str], environ: Mapping[str, str]
+) -> tuple[subprocess.Popen[bytes], Pipes]:
     """Start a program in a session of its own, so that Ctrl-C on the terminal does not reach it."""
     child_in, our_in = os.pipe()
     our_out, child_out = os.pipe()
@@ -60,7 +62,9 @@ def output_of(
     It keeps the terminal, on which an inventory program may ask.
     Raises OSError, or TimeoutError if the program takes longer than `seconds`.
     """
-    ended = supervise(argv, environ, seconds, stderr="drop" if quiet else "show", own_session=False)
+    ended = supervise(
+        argv, environ, seconds, stderr="drop" if quiet else "show", own_session=False
+    )
     if ended.limit:
         raise TimeoutError(f"took longer than {seconds:g} s")
     return Printed(ended.status, ended.stdout)

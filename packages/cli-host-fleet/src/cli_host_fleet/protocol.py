@@ -37,7 +37,9 @@ _ASIDE = re.compile(
 )
 
 # The characters that stand for themselves in a format of printf in single quotes.
-_PLAIN = {*f"{string.ascii_letters}{string.digits}{string.punctuation} ".encode()} - {*b"'\\%"}
+_PLAIN = {*f"{string.ascii_letters}{string.digits}{string.punctuation} ".encode()} - {
+    *b"'\\%"
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,9 @@ class Reports:
     def __init__(self, nonce: str, greetings: int) -> None:
         self.noise = b""
         self._prefix = _SEPARATOR + nonce.encode() + b" "
-        self._frames = re.compile(b"%b|%b([^\n]{0,%d})\n" % (MARK, self._prefix, _LONGEST_REPORT))
+        self._frames = re.compile(
+            b"%b|%b([^\n]{0,%d})\n" % (MARK, self._prefix, _LONGEST_REPORT)
+        )
         self._greetings = greetings
         self._rest = b""
 
@@ -142,7 +146,11 @@ class Reports:
             return begun
         last = max(data.rfind(_SEPARATOR), 0)
         rest = data[last:]
-        return last if MARK.startswith(rest) or self._prefix.startswith(rest) else len(data)
+        return (
+            last
+            if MARK.startswith(rest) or self._prefix.startswith(rest)
+            else len(data)
+        )
 
 
 @functools.cache
@@ -184,14 +192,24 @@ def order(
     needs = [text for each in requires for text in each]
     variables = [f"{name}={value}" for name, value in environment.items()]
     return items(
-        [library, str(len(variables)), *variables, str(len(argv)), *argv, str(len(needs)), *needs]
+        [
+            library,
+            str(len(variables)),
+            *variables,
+            str(len(argv)),
+            *argv,
+            str(len(needs)),
+            *needs,
+        ]
     )
 
 
 def text_for_sh(text: str) -> bytes:
     """Return the bytes that make sh on the host run a text: a line of code that prints the text."""
     content = text.encode("utf-8", "surrogateescape")
-    escaped = b"".join(b"%c" % byte if byte in _PLAIN else b"\\%03o" % byte for byte in content)
+    escaped = b"".join(
+        b"%c" % byte if byte in _PLAIN else b"\\%03o" % byte for byte in content
+    )
     return b"printf '%b'\n" % escaped
 
 
@@ -200,7 +218,9 @@ def in_bash() -> bytes:
     return text_for_sh(script("to_bash.sh"))
 
 
-def opening_in_sh(nonce: str, size: int, place: str, requires: Iterable[Sequence[str]]) -> bytes:
+def opening_in_sh(
+    nonce: str, size: int, place: str, requires: Iterable[Sequence[str]]
+) -> bytes:
     """Return the bytes of `opening` for a host without bash: see run_in_sh.sh."""
     values = {
         "fleet_nonce": nonce,
@@ -208,7 +228,9 @@ def opening_in_sh(nonce: str, size: int, place: str, requires: Iterable[Sequence
         "fleet_dir": place,
         "fleet_needs": " ".join(program for program, *_ in requires),
     }
-    return text_for_sh("\n".join([script("take.sh"), _assigned(values), script("run_in_sh.sh")]))
+    return text_for_sh(
+        "\n".join([script("take.sh"), _assigned(values), script("run_in_sh.sh")])
+    )
 
 
 def _assigned(values: Mapping[str, str]) -> str:
@@ -244,7 +266,9 @@ def sudo_line(noise: bytes) -> str:
     lines = [line.strip() for line in _readable(noise).splitlines() if line.strip()]
     telling = [line for line in lines if not _ASIDE.match(line)]
     line = (telling or lines or [""])[0]
-    return re.sub(r"to execute '.*' as ", "to run /bin/sh as ", line)  # the line of shell is long
+    return re.sub(
+        r"to execute '.*' as ", "to run /bin/sh as ", line
+    )  # the line of shell is long
 
 
 def _text(raw: bytes) -> str:

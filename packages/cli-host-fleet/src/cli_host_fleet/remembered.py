@@ -15,7 +15,9 @@ FAILED = "failed"  # the name of the group
 def place(environ: Mapping[str, str], root: str) -> str:
     """Return the file that records the last run of the installation at `root`."""
     state = environ.get("XDG_STATE_HOME", "")
-    if not state.startswith("/"):  # a relative path would be below the current directory
+    if not state.startswith(
+        "/"
+    ):  # a relative path would be below the current directory
         home = environ.get("HOME", "")
         if not home.startswith("/"):
             home = pwd.getpwuid(os.getuid()).pw_dir

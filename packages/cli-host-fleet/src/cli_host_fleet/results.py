@@ -9,10 +9,26 @@ from dataclasses import dataclass
 from typing import Literal
 
 State = Literal[
-    "ok", "failed", "unreachable", "timeout", "lost", "refused", "interrupted", "skipped"
+    "ok",
+    "failed",
+    "unreachable",
+    "timeout",
+    "lost",
+    "refused",
+    "interrupted",
+    "skipped",
 ]
 STATES: tuple[State, ...] = (
-    *("ok", "failed", "unreachable", "timeout", "lost", "refused", "interrupted", "skipped"),
+    *(
+        "ok",
+        "failed",
+        "unreachable",
+        "timeout",
+        "lost",
+        "refused",
+        "interrupted",
+        "skipped",
+    ),
 )
 Stop = Literal["", "no answer", "timeout", "interrupted"]
 _OUT_OF_REACH = {"unreachable", "timeout", "lost"}
@@ -70,7 +86,11 @@ def judge(  # noqa: PLR0911 - a table
     if ending.stopped == "timeout":
         return "timeout", None, f"took longer than --timeout{_doubt(ending)}"
     if ending.status is not None:
-        return ("failed" if ending.status else "ok"), ending.status, _reason(ending.status)
+        return (
+            ("failed" if ending.status else "ok"),
+            ending.status,
+            _reason(ending.status),
+        )
     if ending.stopped == "no answer":
         return "unreachable", None, f"no answer in time{_after(words)}"
     if not ending.greeted:
@@ -111,4 +131,7 @@ def exit_status(results: Iterable[Result]) -> int:
 def counts(results: Iterable[Result]) -> str:
     """Return how many hosts ended in each state: "18 ok, 1 failed, 1 unreachable"."""
     number = Counter(result.state for result in results)
-    return ", ".join(f"{number[state]} {state}" for state in STATES if number[state]) or "no hosts"
+    return (
+        ", ".join(f"{number[state]} {state}" for state in STATES if number[state])
+        or "no hosts"
+    )

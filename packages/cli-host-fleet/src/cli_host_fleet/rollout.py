@@ -18,7 +18,9 @@ class Amount:
         """Parse "3" or "25%". Raises ValueError for any other text."""
         digits = text.removesuffix("%")
         if not (digits.isascii() and digits.isdigit()):
-            raise ValueError(f"{text!r}: expected a number of hosts or a percentage such as 25%")
+            raise ValueError(
+                f"{text!r}: expected a number of hosts or a percentage such as 25%"
+            )
         found = cls(int(digits), digits != text)
         if found.percent and found.number > 100:
             raise ValueError(f"{text!r}: more than 100%")

@@ -21,14 +21,21 @@ from cli_host_fleet.running import (
     run_or_preview,
     variable_options,
 )
-from cli_host_fleet.targets import Targets, connecting_options, target_options, transport
+from cli_host_fleet.targets import (
+    Targets,
+    connecting_options,
+    target_options,
+    transport,
+)
 
 
 @click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})
 @target_options
 @connecting_options
 @rollout_options
-@click.option("--installed", default="", metavar="PATH", help="Run the program at PATH on hosts.")
+@click.option(
+    "--installed", default="", metavar="PATH", help="Run the program at PATH on hosts."
+)
 @variable_options
 @click.option(
     "--stdin",

@@ -26,7 +26,8 @@ from cli_host_fleet.text_view import TextView
 from cli_host_fleet.transport import login
 from host import Program
 
-_PATIENCE = 1.0  # seconds for which the output of a running host is held back on a terminal
+# seconds for which the output of a running host is held back on a terminal
+_PATIENCE = 1.0
 
 
 class _AmountType(click.ParamType):  # type: ignore[type-arg]
@@ -45,11 +46,15 @@ class _AmountType(click.ParamType):  # type: ignore[type-arg]
         return amount
 
 
-def _all_of(options: Iterable[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _all_of(
+    options: Iterable[Any],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds these click options, the first of them first."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        return functools.reduce(lambda inner, option: option(inner), [*options][::-1], command)
+        return functools.reduce(
+            lambda inner, option: option(inner), [*options][::-1], command
+        )
 
     return add
 
@@ -57,7 +62,10 @@ def _all_of(options: Iterable[Any]) -> Callable[[Callable[..., Any]], Callable[.
 rollout_options = _all_of(
     [
         click.option(
-            "--serial", type=_AmountType(1), metavar="N", help="Run in batches of N hosts, or N%."
+            "--serial",
+            type=_AmountType(1),
+            metavar="N",
+            help="Run in batches of N hosts, or N%.",
         ),
         click.option(
             "--max-fail",
@@ -83,7 +91,9 @@ rollout_options = _all_of(
 )
 variable_options = _all_of(
     [
-        click.option("--env", "asked", multiple=True, metavar="NAME", help="Send this variable."),
+        click.option(
+            "--env", "asked", multiple=True, metavar="NAME", help="Send this variable."
+        ),
         click.option(
             "--env-from-inventory",
             "from_inventory",
@@ -93,7 +103,9 @@ variable_options = _all_of(
         ),
     ]
 )
-dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Only show what would be done."
+)
 format_option = click.option(
     "--format",
     "form",
@@ -108,7 +120,9 @@ group_options = _all_of(
             default=None,
             help="Print equal outputs once (default: on a terminal).",
         ),
-        click.option("--diff", is_flag=True, help="Print differences from the largest group."),
+        click.option(
+            "--diff", is_flag=True, help="Print differences from the largest group."
+        ),
     ]
 )
 
@@ -140,7 +154,11 @@ def view_for(
 
 
 def run_or_preview(
-    program: Program, job: Job, targets: Targets, given: Mapping[str, Any], view: View | None = None
+    program: Program,
+    job: Job,
+    targets: Targets,
+    given: Mapping[str, Any],
+    view: View | None = None,
 ) -> int:
     """Run a job on its hosts, or show it with --dry-run; return the exit status.
 
@@ -153,7 +171,9 @@ def run_or_preview(
         return 0
     job.connect(transport(targets, job.hosts, given), become(program, given))
     if view is None:
-        view = view_for(given["form"], job.hosts, group=given["group"], diff=given["diff"])
+        view = view_for(
+            given["form"], job.hosts, group=given["group"], diff=given["diff"]
+        )
     words, args = job.recorded_as(program)
     recorded = program.record(words, args, origin="fleet", secrets=job.secret_values())
     job.recorded = recorded.environment({})
@@ -191,4 +211,6 @@ def _remember(program: Program, job: Job, results: Iterable[Result]) -> None:
     try:
         remembered.remember(file, [login(host) for host in failed])
     except OSError as failure:
-        program.messages.warn(f"{file}: {failure.strerror}; @failed does not know this run")
+        program.messages.warn(
+            f"{file}: {failure.strerror}; @failed does not know this run"
+        )

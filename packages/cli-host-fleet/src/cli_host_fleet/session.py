@@ -51,7 +51,10 @@ class Session:
         self._prepare = prepare
         self._output = output
         self._greeting: Greeting | None = Greeting()
-        self._reports = {"stdout": Reports(nonce, 0), "stderr": Reports(nonce, self._to_come)}
+        self._reports = {
+            "stdout": Reports(nonce, 0),
+            "stderr": Reports(nonce, self._to_come),
+        }
         self._greeted = False
         self._asked = False
         self._refusal = ""
@@ -120,7 +123,11 @@ class Session:
             self.ended.add(stream)
         elif word == "refused":
             self._refuse(text)
-        elif word == "password" and self._elevation and self._elevation.password is not None:
+        elif (
+            word == "password"
+            and self._elevation
+            and self._elevation.password is not None
+        ):
             if self._asked:
                 self._refuse("sudo: the password is wrong")
                 return

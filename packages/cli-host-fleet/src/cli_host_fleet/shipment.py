@@ -30,7 +30,9 @@ def stem_of_a_run() -> str:
     a tar archive keeps the archive's checksums valid.
     """
     halves = [half for byte in os.urandom(8) for half in divmod(byte, 16)]
-    return "cli-fleet." + "".join(chr(ord("a") + half) + chr(ord("p") - half) for half in halves)
+    return "cli-fleet." + "".join(
+        chr(ord("a") + half) + chr(ord("p") - half) for half in halves
+    )
 
 
 class Shipment:
@@ -39,14 +41,18 @@ class Shipment:
     def __init__(self) -> None:
         self._stem = stem_of_a_run()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with its owner
-        self._tar = tarfile.open(fileobj=self._file, mode="w", format=tarfile.GNU_FORMAT)  # noqa: SIM115
+        self._tar = tarfile.open(  # noqa: SIM115 - closed with its owner
+            fileobj=self._file, mode="w", format=tarfile.GNU_FORMAT
+        )
         self.size = 0
         self.names: list[str] = []
         top = self._member("")
         top.type, top.mode = tarfile.DIRTYPE, 0o700
         self._tar.addfile(top)
 
-    def add_tree(self, directory: str, place: str, env_files: Sequence[str] = ()) -> None:
+    def add_tree(
+        self, directory: str, place: str, env_files: Sequence[str] = ()
+    ) -> None:
         """Add the files and links below `directory`; raises FleetError.
 
         `place` is their directory in the archive. A link out of `directory` is added as the file
@@ -59,7 +65,9 @@ class Shipment:
         top = os.path.realpath(directory)
         for current, directories, files in os.walk(top):
             kept = [name for name in directories if name not in _STAYS_HERE]
-            directories[:] = sorted(name for name in kept if not _is_link(current, name))
+            directories[:] = sorted(
+                name for name in kept if not _is_link(current, name)
+            )
             links = [name for name in kept if _is_link(current, name)]
             for name in sorted([*files, *links]):
                 path = os.path.join(current, name)
@@ -99,7 +107,9 @@ class Shipment:
             open(0 if path == "-" else path, "rb", closefd=path != "-") as opened,
             tempfile.TemporaryFile() as copy,
         ):
-            while chunk := opened.read(_CHUNK):  # the size of a pipe is unknown until it is read
+            while chunk := opened.read(
+                _CHUNK
+            ):  # the size of a pipe is unknown until it is read
                 copy.write(chunk)
             size = copy.tell()
             copy.seek(0)
@@ -126,7 +136,11 @@ class Shipment:
             names = []
             for member in archive:
                 name = os.path.relpath(member.name, self._stem)
-                content = archive.extractfile(member) if name.startswith(f"{place}/") else None
+                content = (
+                    archive.extractfile(member)
+                    if name.startswith(f"{place}/")
+                    else None
+                )
                 if content is not None and any(word in line for line in content):
                     names.append(os.path.relpath(name, place))
         return names
@@ -137,12 +151,16 @@ class Shipment:
             if os.path.islink(path) and not leaves:
                 member = self._member(place)
                 member.type = tarfile.SYMTYPE
-                member.linkname = os.path.relpath(os.path.realpath(path), os.path.dirname(path))
+                member.linkname = os.path.relpath(
+                    os.path.realpath(path), os.path.dirname(path)
+                )
                 self._tar.addfile(member)
             elif stat.S_ISREG(os.stat(path).st_mode):
                 with open(path, "rb") as opened:
                     status = os.fstat(opened.fileno())
-                    self._add_stream(place, opened, status.st_size, stat.S_IMODE(status.st_mode))
+                    self._add_stream(
+                        place, opened, status.st_size, stat.S_IMODE(status.st_mode)
+                    )
         except FileNotFoundError:
             return  # a dangling link
         except OSError as failure:
@@ -155,7 +173,9 @@ class Shipment:
             top = os.path.join(self._stem, place) + "/"
             sums = []
             for member in archive:
-                content = archive.extractfile(member) if member.name.startswith(top) else None
+                content = (
+                    archive.extractfile(member) if member.name.startswith(top) else None
+                )
                 if content is not None:  # a directory has none
                     sums.append(sum_of(content))
         return sums
@@ -170,7 +190,9 @@ class Shipment:
 
     def _add_stream(self, place: str, stream: IO[bytes], size: int, mode: int) -> None:
         if place != "stdin" and self._file.tell() + size > _MOST_BYTES:
-            raise FleetError(f"{place}: the files for a host exceed {_MOST_BYTES >> 20} MiB")
+            raise FleetError(
+                f"{place}: the files for a host exceed {_MOST_BYTES >> 20} MiB"
+            )
         member = self._member(place)
         member.size, member.mode = size, mode & 0o755
         self._tar.addfile(member, stream)

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.transport import Host
 
-_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # a short path that ssh does not expand
+_PLAIN_PATH = re.compile(
+    r"/[A-Za-z0-9._/-]{1,36}"
+)  # a short path that ssh does not expand
 _LOCALE = ("LANG", "LANGUAGE")
 UNSHARED = ("ControlMaster=no", "ControlPath=none")
 
@@ -46,7 +48,12 @@ def call(
         f"ConnectTimeout={calling.connect_timeout}",
         *sharing,
     ]
-    return ["ssh", *(f"-o{option}" for option in options), *_target(host, calling), command]
+    return [
+        "ssh",
+        *(f"-o{option}" for option in options),
+        *_target(host, calling),
+        command,
+    ]
 
 
 def settings_call(host: Host, calling: Calling) -> list[str]:
@@ -89,7 +96,9 @@ def control_directory(caller: Mapping[str, str]) -> str:
     except FileExistsError:
         pass
     except OSError as failure:
-        raise FleetError(f"{path}: {failure.strerror}; try --keep-connections 0") from None
+        raise FleetError(
+            f"{path}: {failure.strerror}; try --keep-connections 0"
+        ) from None
     found = os.lstat(path)
     private = stat.S_ISDIR(found.st_mode) and not stat.S_IMODE(found.st_mode) & 0o077
     if not private or found.st_uid != os.getuid():

@@ -34,8 +34,12 @@ def has_block(name: str, blocks: Sequence[Sequence[str]]) -> bool:
         return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
 
     for patterns in blocks:
-        refused = any(fits(pattern[1:]) for pattern in patterns if pattern.startswith("!"))
-        if not refused and any(fits(pattern) for pattern in patterns if pattern.strip("*")):
+        refused = any(
+            fits(pattern[1:]) for pattern in patterns if pattern.startswith("!")
+        )
+        if not refused and any(
+            fits(pattern) for pattern in patterns if pattern.strip("*")
+        ):
             return True
     return False
 
@@ -68,7 +72,9 @@ def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
 
 def _parsed(line: str) -> tuple[str, list[str]]:
     """Return a line's keyword, in lower case, and its values; `=` may follow the keyword."""
-    keyword, _, rest = line.strip().replace("\t", " ").replace("=", " ", 1).partition(" ")
+    keyword, _, rest = (
+        line.strip().replace("\t", " ").replace("=", " ", 1).partition(" ")
+    )
     try:
         return keyword.lower(), shlex.split(rest, comments=True)
     except ValueError:

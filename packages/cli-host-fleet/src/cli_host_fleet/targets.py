@@ -24,7 +24,9 @@ from cli_host_fleet.transport import Host, Transport
 from host import MissingError, Program
 
 _MOST_NAMED = 5
-_TIME = re.compile(r"([0-9]+[smhdw]?)+", re.IGNORECASE)  # the format of times in ssh_config
+_TIME = re.compile(
+    r"([0-9]+[smhdw]?)+", re.IGNORECASE
+)  # the format of times in ssh_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,22 @@ class Targets:
             return self._contained(place, wanted, file)
         inventory = read_inventory(self.inventory, self.ssh_config)
         users = names_of(
-            *(self.on, self.left_out, inventory, lambda: remembered.recall(file), self.user)
+            *(
+                self.on,
+                self.left_out,
+                inventory,
+                lambda: remembered.recall(file),
+                self.user,
+            )
         )
         hosts = {name: inventory.host(name) for name in users}
         ignored = sorted({key for host in hosts.values() for key in host.ignored})
         if ignored:
-            more = f" and {len(ignored) - _MOST_NAMED} more" if len(ignored) > _MOST_NAMED else ""
+            more = (
+                f" and {len(ignored) - _MOST_NAMED} more"
+                if len(ignored) > _MOST_NAMED
+                else ""
+            )
             program.messages.warn(
                 f"{self.inventory}: ignored: {', '.join(ignored[:_MOST_NAMED])}{more}; "
                 "set the connection in ssh_config, and the command's user with --become-user"
@@ -74,7 +86,10 @@ class Targets:
 
     def _contained(self, place: str, wanted: str, file: str) -> dict[str, Host]:
         """Return the containers or pods of a place."""
-        for option, given in (("--inventory", self.inventory), ("--ssh-config", self.ssh_config)):
+        for option, given in (
+            ("--inventory", self.inventory),
+            ("--ssh-config", self.ssh_config),
+        ):
             if given:
                 raise FleetError(f"{option}: has no effect on {self.on}")
 
@@ -92,8 +107,12 @@ class Targets:
         if selects_labels and not names:
             raise FleetError(f"--on {self.on}: selects no running pod")
         names_wanted = ",".join(names) if selects_labels else wanted
-        users = names_of(names_wanted, self.left_out, inventory, failed, self.user, place)
-        return {name: Host(name, user=user, place=place) for name, user in users.items()}
+        users = names_of(
+            names_wanted, self.left_out, inventory, failed, self.user, place
+        )
+        return {
+            name: Host(name, user=user, place=place) for name, user in users.items()
+        }
 
     def _variables(self, hosts: Mapping[str, Host]) -> dict[str, Mapping[str, str]]:
         """Return the inventory's variables that each host gets; raises FleetError."""
@@ -101,7 +120,9 @@ class Targets:
             return {name: host.variables for name, host in hosts.items()}
         for name in self.env:
             if not any(name in host.settings for host in hosts.values()):
-                raise FleetError(f"--env-from-inventory {name}: no host has this variable")
+                raise FleetError(
+                    f"--env-from-inventory {name}: no host has this variable"
+                )
         return {
             name: {key: host.settings[key] for key in self.env if key in host.settings}
             for name, host in hosts.items()
@@ -183,23 +204,34 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--become", is_flag=True, help="Run as root, with sudo."),
         click.option("--become-user", metavar="USER", help="Run as USER, with sudo."),
-        click.option("--become-ask", is_flag=True, help="Ask for the sudo password, once."),
+        click.option(
+            "--become-ask", is_flag=True, help="Ask for the sudo password, once."
+        ),
     ]
     for option in reversed(options):
         command = option(command)
     return command
 
 
-def transport(targets: Targets, hosts: Mapping[str, Host], given: Mapping[str, Any]) -> Transport:
+def transport(
+    targets: Targets, hosts: Mapping[str, Host], given: Mapping[str, Any]
+) -> Transport:
     """Return the way to the hosts; raises FleetError, and MissingError without its program."""
     place = next((host.place for host in hosts.values()), "")
     if place:
         return Containers(place, os.environ)
     if not shutil.which("ssh"):
-        raise MissingError("ssh is not installed or not on PATH", "install openssh-client")
+        raise MissingError(
+            "ssh is not installed or not on PATH", "install openssh-client"
+        )
     own = given["keep_connections"] is None
     keep = "60s" if own else given["keep_connections"]
     if not _TIME.fullmatch(keep):
-        raise FleetError(f"--keep-connections {keep}: expected a time such as 60s, or 0")
+        raise FleetError(
+            f"--keep-connections {keep}: expected a time such as 60s, or 0"
+        )
     shared = ssh.control_directory(os.environ) if keep.strip("0smhdw") else ""
-    return Ssh(Calling(targets.ssh_config, given["connect_timeout"], keep, shared, own), os.environ)
+    return Ssh(
+        Calling(targets.ssh_config, given["connect_timeout"], keep, shared, own),
+        os.environ,
+    )

@@ -29,7 +29,9 @@ class TextView:
         self._stderr = stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self._lively = os.isatty(stderr) and not plain
-        self._columns = (os.get_terminal_size(stderr).columns if self._lively else 0) or 80
+        self._columns = (
+            os.get_terminal_size(stderr).columns if self._lively else 0
+        ) or 80
         self._live = b""
         self._lines: dict[str, tuple[Lines, Lines]] = {}
 
@@ -64,16 +66,24 @@ class TextView:
     def _table(self, rows: Sequence[Row]) -> None:
         self._erase()
         heading = ("HOST", "STATE", "STATUS", "SECONDS", "TRIES", "REASON")
-        widths = [max(len(row[column]) for row in [heading, *rows]) for column in range(5)]
+        widths = [
+            max(len(row[column]) for row in [heading, *rows]) for column in range(5)
+        ]
         for row in [heading, *rows]:
-            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+            cells = [
+                cell.ljust(width) for cell, width in zip(row, widths, strict=False)
+            ]
             if self._lively and row is not heading:
                 cells[1] = f"\x1b[{_COLOURS.get(row[1], _FAILED)}m{cells[1]}\x1b[0m"
-            self._write(self._stderr, f"{'  '.join([*cells, row[5]]).rstrip()}\n".encode())
+            self._write(
+                self._stderr, f"{'  '.join([*cells, row[5]]).rstrip()}\n".encode()
+            )
 
     def _summary(self, results: Sequence[Result], seconds: float) -> None:
         count = f"{len(results)} host{'s' * (len(results) != 1)}"
-        self._write(self._stderr, f"{count} in {seconds:.1f} s: {counts(results)}\n".encode())
+        self._write(
+            self._stderr, f"{count} in {seconds:.1f} s: {counts(results)}\n".encode()
+        )
 
     def _write_stdout(self, data: bytes) -> None:
         self._erase()

@@ -50,13 +50,23 @@ def shipped(
     the command's sources, such as a `.env` file, or if it is in `given`, which has the variables
     of the inventory and those that the user asked to send.
     """
-    words = {variable.name: variable.value for variable in variables if variable.name in _WORDS}
-    sources = {variable.name: variable.value for variable in variables if variable.rank > CALLER}
+    words = {
+        variable.name: variable.value
+        for variable in variables
+        if variable.name in _WORDS
+    }
+    sources = {
+        variable.name: variable.value
+        for variable in variables
+        if variable.rank > CALLER
+    }
     places = {name: place + path for name, path in _PLACES.items()}
     return {**sources, **given, **_callers(variables), **words, **places}
 
 
-def for_installed(variables: Collection[Variable], given: Mapping[str, str]) -> dict[str, str]:
+def for_installed(
+    variables: Collection[Variable], given: Mapping[str, str]
+) -> dict[str, str]:
     """Return the variables to send; the program on the host adds those of its own sources."""
     return {**given, **_callers(variables)}
 

@@ -11,7 +11,11 @@ from cli_host_mcp.problem import CallError, closest
 from host import Definition, printable
 
 WORDS = "words"  # the schema's property for a command that declares no arguments
-_THERE = {"file": "a file that exists", "directory": "a directory that exists", "path": "a path"}
+_THERE = {
+    "file": "a file that exists",
+    "directory": "a directory that exists",
+    "path": "a path",
+}
 
 
 def schema_of(definition: Definition) -> dict[str, Any]:
@@ -21,7 +25,9 @@ def schema_of(definition: Definition) -> dict[str, Any]:
         return object_of({WORDS: _words_property(definition)}, [])
     properties = {}
     for argument in arguments:
-        properties[key_of(argument)] = _property(argument, _words_of_value(definition, argument))
+        properties[key_of(argument)] = _property(
+            argument, _words_of_value(definition, argument)
+        )
     required = [key_of(argument) for argument in arguments if _is_required(argument)]
     return object_of(properties, required)
 
@@ -29,7 +35,10 @@ def schema_of(definition: Definition) -> dict[str, Any]:
 def _words_property(definition: Definition) -> dict[str, Any]:
     """Return the schema of the words; a script's comment may describe them, without any check."""
     description = "The command's arguments, one string each, as on a command line"
-    usage = " ".join(argument.usage for argument in definition.shown_args) or definition.words
+    usage = (
+        " ".join(argument.usage for argument in definition.shown_args)
+        or definition.words
+    )
     if usage:
         description = f"{description}: {printable(usage)}"
     return {"type": "array", "items": {"type": "string"}, "description": description}
@@ -74,18 +83,27 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     for key in given:
         if key not in known:
             near = closest(key, known)
-            raise CallError(f"unknown argument {key}{near}; known: {', '.join(known) or 'none'}")
+            raise CallError(
+                f"unknown argument {key}{near}; known: {', '.join(known) or 'none'}"
+            )
     present = {key: value for key, value in given.items() if value is not None}
     if takes_words(definition):
         return [_text(WORDS, word) for word in _list(WORDS, present.get(WORDS, []))]
     required = filter(_is_required, arguments)
     missing = [key_of(argument) for argument in required if not _has(present, argument)]
-    if missing and not definition.parser:  # click itself finds out, also from other variables
+    if (
+        missing and not definition.parser
+    ):  # click itself finds out, also from other variables
         raise CallError(f"missing arguments: {', '.join(missing)}")
     options = _options(definition, arguments, present)
     positionals = _positionals(definition, arguments, present)
-    if definition.parser == "click" and any(word.startswith("-") for word in positionals):
-        positionals = ["--", *positionals]  # such as the options of a command that it starts
+    if definition.parser == "click" and any(
+        word.startswith("-") for word in positionals
+    ):
+        positionals = [
+            "--",
+            *positionals,
+        ]  # such as the options of a command that it starts
     return [*options, *positionals]
 
 
@@ -101,7 +119,12 @@ def _property(argument: Any, count: int) -> dict[str, Any]:
     description = ", ".join(filter(None, [argument.description, *_remarks(argument)]))
     schema = _value_schema(argument)
     if count > 1:
-        schema = {"type": "array", "items": schema, "minItems": count, "maxItems": count}
+        schema = {
+            "type": "array",
+            "items": schema,
+            "minItems": count,
+            "maxItems": count,
+        }
     if argument.repeats:
         schema = {"type": "array", "items": schema}
         if argument.required:
@@ -135,7 +158,9 @@ def _value_schema(argument: Any) -> dict[str, Any]:
 
 def _remarks(argument: Any) -> list[str]:
     """Return the constraints of an argument that the schema cannot express."""
-    conflicts = [name.removeprefix("--").removesuffix("...") for name in argument.conflicts]
+    conflicts = [
+        name.removeprefix("--").removesuffix("...") for name in argument.conflicts
+    ]
     remarks = {
         _THERE.get(argument.type, ""): True,
         "secret": argument.secret,
@@ -196,7 +221,10 @@ def _option(argument: Any, value: Any, count: int) -> list[str]:
         texts = [_text(key, part) for part in _list(key, value)]
         if len(texts) != count:
             raise CallError(f"{key}: expected {count} values; found {len(texts)}")
-        return [argument.name, *texts]  # click takes that many words, whatever they begin with
+        return [
+            argument.name,
+            *texts,
+        ]  # click takes that many words, whatever they begin with
     text = _text(key, value)
     if not text.startswith("-"):
         return [argument.name, text]
@@ -231,7 +259,9 @@ def _positionals(
         for item in items:
             text = _text(key, item)
             if text.startswith("-") and definition.parser != "click":
-                raise CallError(f"{key}: a value must not begin with -; found {text[:60]}")
+                raise CallError(
+                    f"{key}: a value must not begin with -; found {text[:60]}"
+                )
             words.append(text)
     return words
 

@@ -29,14 +29,19 @@ class Asking:
         self._open: dict[str, tuple[str, float]] = {}
 
     async def ask(
-        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams, question: str
+        self,
+        ctx: ServerRequestContext[Any],
+        params: types.CallToolRequestParams,
+        question: str,
     ) -> types.InputRequiredResult | None:
         """Return None if the user agreed, or the result that makes the client ask.
 
         Raises CallError if the user does not agree or cannot be asked.
         """
         if not _can_ask(ctx):
-            raise CallError("the command needs the user's consent, and this client cannot ask")
+            raise CallError(
+                "the command needs the user's consent, and this client cannot ask"
+            )
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             await self._request(ctx, question)
             return None
@@ -65,7 +70,9 @@ class Asking:
             del self._open[next(iter(self._open))]
         state = secrets.token_urlsafe(16)
         self._open[state] = (question, time.monotonic() + _SECONDS)
-        form = types.ElicitRequestFormParams(message=question, requested_schema=_NOTHING_TO_FILL_IN)
+        form = types.ElicitRequestFormParams(
+            message=question, requested_schema=_NOTHING_TO_FILL_IN
+        )
         return types.InputRequiredResult(
             input_requests={_KEY: types.ElicitRequest(params=form)}, request_state=state
         )

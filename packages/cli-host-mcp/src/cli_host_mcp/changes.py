@@ -36,7 +36,8 @@ class Changes:
         self._offer = offer
         self._resources = resources
         self._tools: list[dict[str, Any]] | None = None  # None: no client knows them
-        self._commands: str | None = None  # the text of the resource, None without a subscription
+        # the text of the resource, None without a subscription
+        self._commands: str | None = None
         self._session: Any = None  # of a client of 2025
         self._has_subscribed = False  # this session
         self._listening = 0  # streams that want the list of commands
@@ -75,7 +76,9 @@ class Changes:
         return types.EmptyResult()
 
     async def listen(
-        self, ctx: ServerRequestContext[Any], params: types.SubscriptionsListenRequestParams
+        self,
+        ctx: ServerRequestContext[Any],
+        params: types.SubscriptionsListenRequestParams,
     ) -> types.SubscriptionsListenResult:
         """Send events to a client of 2026 until it ends the stream.
 
@@ -117,7 +120,9 @@ class Changes:
                 continue  # the installation is being changed
 
     async def _compare_tools(self, known: list[dict[str, Any]]) -> None:
-        tools = await anyio.to_thread.run_sync(self._offer.tools, abandon_on_cancel=True)
+        tools = await anyio.to_thread.run_sync(
+            self._offer.tools, abandon_on_cancel=True
+        )
         if tools == known:
             return
         self._tools = tools
@@ -126,7 +131,9 @@ class Changes:
             await self._session.send_tool_list_changed()
 
     async def _compare_commands(self) -> None:
-        commands = await anyio.to_thread.run_sync(self._read_commands, abandon_on_cancel=True)
+        commands = await anyio.to_thread.run_sync(
+            self._read_commands, abandon_on_cancel=True
+        )
         if commands == self._commands:
             return
         self._commands = commands

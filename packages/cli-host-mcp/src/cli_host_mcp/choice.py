@@ -35,11 +35,13 @@ class Choice:
             # Its own definition does not say what the other command does.
             f"has moved; served under its new name: {definition.moved_to}": definition.moved_to,
             f"runs on {' and '.join(definition.os)} only": not definition.compatible,
-            "matches no pattern": self.patterns and not _matches(command.words, self.patterns),
+            "matches no pattern": self.patterns
+            and not _matches(command.words, self.patterns),
             "matches --except": _matches(command.words, self.left_out),
             f'its definition has "{_KEY}": "never"': wish == "never",
             "served only if its full name is given": (
-                not named and (definition.hidden or definition.starts_commands or wish == "named")
+                not named
+                and (definition.hidden or definition.starts_commands or wish == "named")
             ),
             "refused by --read-only, because it starts other commands": (
                 self.read_only and definition.starts_commands
@@ -47,7 +49,8 @@ class Choice:
             f'refused by --read-only, because its effects are "{definition.effects}"': (
                 self.read_only and definition.effects != "read"
             ),
-            "needs sudo, and --allow-sudo was not given": definition.sudo and not self.allow_sudo,
+            "needs sudo, and --allow-sudo was not given": definition.sudo
+            and not self.allow_sudo,
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
 
@@ -63,9 +66,15 @@ class Choice:
         With --read-only, also raise it if a pattern names a command that starts other commands.
         """
         for command in commands:
-            if self.read_only and command.definition.starts_commands and self._names(command):
+            if (
+                self.read_only
+                and command.definition.starts_commands
+                and self._names(command)
+            ):
                 name = "/".join(command.words)
-                raise ChoiceError(f"{name} starts other commands, so --read-only refuses it")
+                raise ChoiceError(
+                    f"{name} starts other commands, so --read-only refuses it"
+                )
         for pattern in (*self.patterns, *self.left_out):
             if any(_matches(command.words, (pattern,)) for command in commands):
                 continue
@@ -84,9 +93,15 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of `Choice` to a click command, whose argument `choice` receives them."""
 
     @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
-    @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out.")
-    @click.option("--read-only", is_flag=True, help='Offer only commands with "effects": "read".')
-    @click.option("--allow-sudo", is_flag=True, help="Also offer commands that need sudo.")
+    @click.option(
+        "--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out."
+    )
+    @click.option(
+        "--read-only", is_flag=True, help='Offer only commands with "effects": "read".'
+    )
+    @click.option(
+        "--allow-sudo", is_flag=True, help="Also offer commands that need sudo."
+    )
     @click.option(
         "--tools",
         "form",

@@ -36,7 +36,9 @@ class Client:
 
     def path(self, environ: Mapping[str, str]) -> str:
         """Return the path of the configuration file, for this user or in the current directory."""
-        file = self.mac_file if sys.platform == "darwin" and self.mac_file else self.file
+        file = (
+            self.mac_file if sys.platform == "darwin" and self.mac_file else self.file
+        )
         home = environ.get("HOME") or os.path.expanduser("~")
         config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
         path = os.path.abspath(file.replace("~/.config", config).replace("~", home))
@@ -110,9 +112,17 @@ CLIENTS = {
             typed=True,
             comments=True,
         ),
-        Client("vscode-project", ".vscode/mcp.json", key="servers", typed=True, comments=True),
+        Client(
+            "vscode-project",
+            ".vscode/mcp.json",
+            key="servers",
+            typed=True,
+            comments=True,
+        ),
         Client("windsurf", "~/.codeium/windsurf/mcp_config.json"),
-        Client("zed", "~/.config/zed/settings.json", key="context_servers", comments=True),
+        Client(
+            "zed", "~/.config/zed/settings.json", key="context_servers", comments=True
+        ),
     )
 }
 
@@ -122,13 +132,19 @@ def chosen(names: Sequence[str], environ: Mapping[str, str]) -> list[Client]:
     for name in names:
         if name not in CLIENTS:
             known = ", ".join(CLIENTS)
-            raise ChoiceError(f"--client {name}: unknown{closest(name, CLIENTS)}; known: {known}")
+            raise ChoiceError(
+                f"--client {name}: unknown{closest(name, CLIENTS)}; known: {known}"
+            )
     if names:
         return [CLIENTS[name] for name in dict.fromkeys(names)]
-    by_path: dict[str, Client] = {}  # in the home directory, two clients may have one file
+    by_path: dict[
+        str, Client
+    ] = {}  # in the home directory, two clients may have one file
     for client in CLIENTS.values():
         if client.is_here(environ):
             by_path.setdefault(client.path(environ), client)
     if not by_path:
-        raise ChoiceError(f"no assistant was found; name one: --client {'|'.join(CLIENTS)}")
+        raise ChoiceError(
+            f"no assistant was found; name one: --client {'|'.join(CLIENTS)}"
+        )
     return [*by_path.values()]

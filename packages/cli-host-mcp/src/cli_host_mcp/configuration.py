@@ -18,7 +18,9 @@ from cli_host_mcp.json_text import document_of, with_value, without_key
 _SERVE = ["mcp", "serve"]
 
 
-def existing(client: Client, text: str, name: str, command: str) -> dict[str, Any] | None:
+def existing(
+    client: Client, text: str, name: str, command: str
+) -> dict[str, Any] | None:
     """Return the entry `name` if it starts this `command`, or None if there is no such entry.
 
     Raises ValueError if the client could not read the text, or if another server has the name.
@@ -28,7 +30,9 @@ def existing(client: Client, text: str, name: str, command: str) -> dict[str, An
         return None
     argv = client.argv(entry)
     if argv[:3] != [command, *_SERVE]:
-        raise ValueError(f"another server is called {name}; choose a different name with --name")
+        raise ValueError(
+            f"another server is called {name}; choose a different name with --name"
+        )
     return dict(entry)
 
 
@@ -121,7 +125,11 @@ def write(path: str, text: str) -> None:
 
 
 def _document(client: Client, text: str) -> dict[str, Any]:
-    return tomllib.loads(text) if client.toml else document_of(text, comments=client.comments)
+    return (
+        tomllib.loads(text)
+        if client.toml
+        else document_of(text, comments=client.comments)
+    )
 
 
 def _servers(client: Client, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +162,9 @@ def _changed_json(
 def _checked_json(client: Client, text: str, document: Mapping[str, Any]) -> str:
     """Return the JSON text; raises ValueError unless it parses to `document`."""
     if _document(client, text) != document:
-        raise ValueError("its list of servers has a form that cannot be edited automatically")
+        raise ValueError(
+            "its list of servers has a form that cannot be edited automatically"
+        )
     return text
 
 
@@ -167,7 +177,9 @@ def _with_comments_below(before: str, after: str) -> str:
     end = len(old) - len(new[start:])
     if old[end:] != new[start:]:
         return after
-    below = [*takewhile(lambda line: line.strip()[:1] in ("", "#"), reversed(old[start:end]))]
+    below = [
+        *takewhile(lambda line: line.strip()[:1] in ("", "#"), reversed(old[start:end]))
+    ]
     kept = dropwhile(lambda line: not line.strip(), reversed(below))
     return "".join([*new[:start], *kept, *new[start:]])
 
@@ -180,5 +192,7 @@ def _checked(text: str, document: Mapping[str, Any]) -> str:
         written = {}
     empty: dict[str, Any] = {key: {} for key, value in document.items() if value == {}}
     if {**empty, **written} != document:
-        raise ValueError("its list of servers has a form that cannot be edited automatically")
+        raise ValueError(
+            "its list of servers has a form that cannot be edited automatically"
+        )
     return text

@@ -66,7 +66,9 @@ def end_all(calls: list[Processes]) -> None:
     for call in calls:
         call.send(TERM)
     until = time.monotonic() + GRACE
-    while time.monotonic() < until and any(call.left() or not call.group for call in calls):
+    while time.monotonic() < until and any(
+        call.left() or not call.group for call in calls
+    ):
         time.sleep(_STEP)
     for call in calls:
         call.send(KILL)

@@ -62,19 +62,30 @@ def record_refusal(ctx: ServerRequestContext[Any], tool: str, call: Call) -> Non
     _record_ended(_client_of(ctx, tool, REFUSED), call, NotConfirmedError.status)
 
 
-def record_invalid(ctx: ServerRequestContext[Any], tool: str, refused: RefusedCallError) -> None:
+def record_invalid(
+    ctx: ServerRequestContext[Any], tool: str, refused: RefusedCallError
+) -> None:
     """Record a call that was refused before anybody was asked, with the status of a run."""
     _record_ended(_client_of(ctx, tool, NOT_ASKED), refused.call, refused.status)
 
 
 def _record_ended(client: dict[str, str], call: Call, status: int) -> None:
-    recorded = call.program.record(call.command.words, call.args, origin="mcp", client=client)
+    recorded = call.program.record(
+        call.command.words, call.args, origin="mcp", client=client
+    )
     recorded.finish(status)
 
 
-def _client_of(ctx: ServerRequestContext[Any], tool: str, confirmation: str) -> dict[str, str]:
+def _client_of(
+    ctx: ServerRequestContext[Any], tool: str, confirmation: str
+) -> dict[str, str]:
     """Return what the history keeps of a call: the client, the tool, and the user's consent."""
     parameters = ctx.session.client_params
     name = parameters.client_info.name if parameters else ""
     version = parameters.client_info.version if parameters else ""
-    return {"name": name, "version": version, "tool": tool, "confirmation": confirmation}
+    return {
+        "name": name,
+        "version": version,
+        "tool": tool,
+        "confirmation": confirmation,
+    }

@@ -17,21 +17,32 @@ from cli_host_mcp.problem import ChoiceError
 from cli_host_mcp.serve import command as serve
 from host import Program, printable
 
-_COMMAND = ("program", "mcp", "serve")  # the words of an entry before the options of `serve`
+_COMMAND = (
+    "program",
+    "mcp",
+    "serve",
+)  # the words of an entry before the options of `serve`
 
 client_option = click.option(
     "--client", "names", multiple=True, metavar="NAME", help=", ".join(CLIENTS)
 )
 name_option = click.option(
-    "--name", default="", metavar="NAME", help="Name of the server in the configuration."
+    "--name",
+    default="",
+    metavar="NAME",
+    help="Name of the server in the configuration.",
 )
 
 
 @click.command
 @client_option
 @name_option
-@click.option("--print", "only_print", is_flag=True, help="Show the entry; write nothing.")
-@click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF SERVE]")
+@click.option(
+    "--print", "only_print", is_flag=True, help="Show the entry; write nothing."
+)
+@click.argument(
+    "options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF SERVE]"
+)
 def command(
     names: tuple[str, ...],
     name: str,
@@ -81,7 +92,9 @@ def _print(names: tuple[str, ...], name: str, argv: Sequence[str]) -> None:
         click.echo(f"{client.name}: {path}\n{shown(client, name, entry)}", nl=False)
 
 
-def _way_to_all(program: Program, client: Client, name: str, kept: Sequence[str]) -> str:
+def _way_to_all(
+    program: Program, client: Client, name: str, kept: Sequence[str]
+) -> str:
     """Return how to replace an entry whose options were kept by one without options."""
     if not kept:
         return ""
@@ -126,13 +139,17 @@ def change_each(
             failed = True
         except ValueError as failure:
             hint = f"{program.name} mcp install --print shows the entry to edit by hand"
-            program.messages.error(f"{path}: {failure}; the file was not changed; {hint}")
+            program.messages.error(
+                f"{path}: {failure}; the file was not changed; {hint}"
+            )
             failed = True
     if failed:
         sys.exit(1)
 
 
-def _entry(client: Client, before: str, name: str, argv: Sequence[str]) -> dict[str, Any]:
+def _entry(
+    client: Client, before: str, name: str, argv: Sequence[str]
+) -> dict[str, Any]:
     """Return the entry to write. Raises ValueError if the file is invalid or `name` is taken.
 
     If `argv` has no options, those of an existing entry are kept: without them, the assistant would
@@ -170,7 +187,9 @@ def _check_narrow(options: Sequence[str], name: str) -> None:
         raise ValueError(f"{what}; give the options that you want after --")
 
 
-def _not_kept(client: Client, before: str, name: str, entry: Mapping[str, Any]) -> list[str]:
+def _not_kept(
+    client: Client, before: str, name: str, entry: Mapping[str, Any]
+) -> list[str]:
     """Return the keys of an existing entry in a project's file that must not stay.
 
     Whoever wrote the repository could set variables such as LD_PRELOAD or CLI_YES in `env`, or let

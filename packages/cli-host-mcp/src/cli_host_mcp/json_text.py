@@ -46,7 +46,9 @@ def with_value(text: str, path: Sequence[str], value: Any) -> str:
         if key not in names:
             for name in reversed(path[depth:]):
                 value = {name: value}
-            return _with_pair(text, node, f"{_shown(key)}: {_shown(value, unit, depth)}", depth)
+            return _with_pair(
+                text, node, f"{_shown(key)}: {_shown(value, unit, depth)}", depth
+            )
         child = node.values[names.index(key)]
         if depth == len(path) or not isinstance(child, JSONObject):
             start, end = _span(text, child)

@@ -9,10 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from host import Variable, is_hidden_everywhere, masked
 
 MASK = "********"
-_SHORTEST_LINE = 6  # minimum characters; shorter lines of a secret would match too many texts
+# minimum characters; shorter lines of a secret would match too many texts
+_SHORTEST_LINE = 6
 
 
-def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()) -> set[str]:
+def secrets_of(
+    variables: Mapping[str, Variable], declared: Collection[str] = ()
+) -> set[str]:
     """Return the texts that `host.masked` hides in variables' values and in overridden values.
 
     `declared` holds the names of variables that the command's definition marks as secret. The lines
@@ -33,7 +36,11 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
 def _forms(value: str) -> set[str]:
     """Return the texts in which a program may print a secret value."""
     lines = [line for line in value.splitlines() if len(line) >= _SHORTEST_LINE]
-    in_json = [_in_json(value), _in_json(value.strip()), _in_json(value, ensure_ascii=False)]
+    in_json = [
+        _in_json(value),
+        _in_json(value.strip()),
+        _in_json(value, ensure_ascii=False),
+    ]
     return {value, value.strip(), *lines, *in_json}
 
 

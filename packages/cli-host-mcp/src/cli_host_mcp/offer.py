@@ -17,7 +17,10 @@ from cli_host_mcp.problem import CallError, closest
 from host import Command, HostError, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
-_OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # variables of the `mcp serve` command itself
+_OURS = (
+    "COMMAND_NAME",
+    "COMMAND_CATEGORY",
+)  # variables of the `mcp serve` command itself
 
 
 class UnknownToolError(CallError):
@@ -79,7 +82,8 @@ class Offer:
         self._asks = ASKS[confirm]
         self._program = program
         self._words = {
-            toolbox.tool_name(command.words, program): command.words for command in commands
+            toolbox.tool_name(command.words, program): command.words
+            for command in commands
         }
 
     def commands(self) -> list[Command]:
@@ -107,7 +111,9 @@ class Offer:
             return toolbox.find(self.commands(), str(given.get("query") or ""))
         words = self._offered(str(given.get("command", "")))
         if name == "describe":
-            tool = toolbox.tool_of(self._command(Program.current(), words), self._program)
+            tool = toolbox.tool_of(
+                self._command(Program.current(), words), self._program
+            )
             return escaped(json.dumps(tool, indent=1, ensure_ascii=False))
         arguments = given.get("arguments") or {}
         if not isinstance(arguments, dict):
@@ -135,7 +141,9 @@ class Offer:
         if call.command.definition.starts_commands:
             effects = toolbox.strongest_effects(call.command.definition)
         if self._choice.read_only and effects != "read":
-            refusal = f'--read-only refuses this call, because its effects are "{effects}"'
+            refusal = (
+                f'--read-only refuses this call, because its effects are "{effects}"'
+            )
             raise CallError(f"{' '.join(words)}: {refusal}")
         return effects
 
@@ -165,7 +173,10 @@ class Offer:
         asked = definition.confirm if os.environ.get("CLI_YES") != "1" else ""
         if not asked and effects not in self._asks:
             return ""
-        what = {"destroy": "It may destroy something.", "change": "It changes something."}
+        what = {
+            "destroy": "It may destroy something.",
+            "change": "It changes something.",
+        }
         texts = [f"Run {call.line}?", asked, what.get(effects)]
         return printable(" ".join(filter(None, texts)))
 

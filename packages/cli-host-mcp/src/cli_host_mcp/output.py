@@ -67,8 +67,14 @@ class Lines:
         self._open[stream] = rest[: 4 * _LONGEST_LINE]
         self.count += len(whole)
         first = self.count - len(whole)
-        for number, line in enumerate(whole[-_MOST_LINES:], max(first, self.count - _MOST_LINES)):
-            text = line[: 4 * _LONGEST_LINE].decode("utf-8", "surrogateescape").rstrip("\r")
+        for number, line in enumerate(
+            whole[-_MOST_LINES:], max(first, self.count - _MOST_LINES)
+        ):
+            text = (
+                line[: 4 * _LONGEST_LINE]
+                .decode("utf-8", "surrogateescape")
+                .rstrip("\r")
+            )
             self._waiting.append((number + 1, printable(text)[:_LONGEST_LINE]))
 
     def taken(self) -> list[tuple[int, str]]:
@@ -87,7 +93,9 @@ def escaped(text: str) -> str:
     r"""Return multi-line text with control and bidi characters escaped; line breaks stay."""
     if text.isprintable():
         return text
-    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+    return "\n".join(
+        "\t".join(map(printable, line.split("\t"))) for line in text.split("\n")
+    )
 
 
 def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:

@@ -20,7 +20,11 @@ def discover_commands(
         ("serve", "Serve commands to an assistant as tools", "change"),
         ("tools", "Show which tools an assistant would get", "read"),
         ("install", "Add this program to the configuration of assistants", "change"),
-        ("uninstall", "Remove this program from the configuration of assistants", "change"),
+        (
+            "uninstall",
+            "Remove this program from the configuration of assistants",
+            "change",
+        ),
     ):
         definition = {
             "name": f"MCP {word}",

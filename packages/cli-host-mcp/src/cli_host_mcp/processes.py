@@ -50,7 +50,9 @@ class Processes:
         except OSError:
             return []
         processes = filter(str.isdigit, entries)
-        return [int(process) for process in processes if marking in _environment(process)]
+        return [
+            int(process) for process in processes if marking in _environment(process)
+        ]
 
     def _group_is_there(self) -> bool:
         if not self.group:

@@ -86,7 +86,9 @@ class Resources:
             return Content(self._help(self._command(" ".join(parts))), _TEXT)
         if kind == "candidates" and len(parts) > 1:
             *words, argument, value = parts
-            names = self._values({"words": " ".join(words), "argument": argument}, value)
+            names = self._values(
+                {"words": " ".join(words), "argument": argument}, value
+            )
             return Content(json.dumps(names, ensure_ascii=False), _JSON)
         raise CallError(f"there is no resource {printable(uri[:200])}")
 
@@ -97,7 +99,9 @@ class Resources:
             return [word for word in words if word.startswith(value)]
         if name == "argument":
             command = self._command(others.get("words", ""))
-            keys = [key_of(argument) for argument in offered_arguments(command.definition)]
+            keys = [
+                key_of(argument) for argument in offered_arguments(command.definition)
+            ]
             return [key for key in keys if key.startswith(value)]
         if name == "value":
             return self._values(others, value)

@@ -22,9 +22,11 @@ from host import Variable
 _PIECE = 1 << 16
 _TICK = 0.1  # seconds between checks for progress
 _STEP = 0.02
-_DEATH = 3.0  # seconds to wait until killed processes disappear; enough for a busy machine
+# seconds to wait until killed processes disappear; enough for a busy machine
+_DEATH = 3.0
 _LAST_WORDS = 0.5  # seconds that a pipe may stay open after the command has ended
-_REPORT = "CLI_REPORT_FD"  # where the run writes its variables before it starts the command
+# where the run writes its variables before it starts the command
+_REPORT = "CLI_REPORT_FD"
 _REPORT_END = b"\0\0"
 
 Progress = Callable[[int, str], Awaitable[None]]
@@ -150,8 +152,12 @@ class _Running:
             while self._process.poll() is None:  # noqa: ASYNC110 - a process has no event
                 await anyio.sleep(_STEP)
         if self._process.returncode is None:
-            raise SecretsUnknownError("the command was ended, because its secrets are unknown")
-        return {name: Variable(name, value, "", 1) for name, value in self._environ.items()}
+            raise SecretsUnknownError(
+                "the command was ended, because its secrets are unknown"
+            )
+        return {
+            name: Variable(name, value, "", 1) for name, value in self._environ.items()
+        }
 
     def listen(self, hidden: set[str], limit: int) -> None:
         self._streams = {name: Stream(Mask(hidden), limit) for name in self._over}
@@ -170,7 +176,9 @@ class _Running:
             tasks.start_soon(self._report, progress)
             for name in self._streams:
                 tasks.start_soon(self._read, name)
-            status: int = await anyio.to_thread.run_sync(self._process.wait, abandon_on_cancel=True)
+            status: int = await anyio.to_thread.run_sync(
+                self._process.wait, abandon_on_cancel=True
+            )
             if not await self._silent():
                 Processes("", self._processes.group).send(TERM)
                 await self._silent()

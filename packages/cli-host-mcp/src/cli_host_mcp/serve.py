@@ -64,7 +64,9 @@ def command(
         program.messages.warn("waiting for an assistant on stdin; to stop: Ctrl-C")
     search = searches(form, len(served))  # decided once: commands may be removed later
     if search:
-        instructions = f"{len(served)} commands of {program.name}: find, describe and run them."
+        instructions = (
+            f"{len(served)} commands of {program.name}: find, describe and run them."
+        )
     else:
         instructions = f"The commands of {program.name}; each tool runs one."
     guard = Guard()

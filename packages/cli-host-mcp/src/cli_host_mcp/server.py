@@ -54,7 +54,12 @@ class Tools:
     """Answers the requests of a client; at most `jobs` calls run at once, and the others wait."""
 
     def __init__(
-        self, offer: Offer, resources: Resources, runner: Runner, limits: Limits, jobs: int
+        self,
+        offer: Offer,
+        resources: Resources,
+        runner: Runner,
+        limits: Limits,
+        jobs: int,
     ) -> None:
         self._offer = offer
         self._resources = resources
@@ -68,23 +73,33 @@ class Tools:
         self._calls = 0
 
     async def list(
-        self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+        self,
+        ctx: ServerRequestContext[Any],
+        params: types.PaginatedRequestParams | None,
     ) -> types.ListToolsResult:
-        tools = [types.Tool.model_validate(tool) for tool in self.changes.list_tools(ctx)]
+        tools = [
+            types.Tool.model_validate(tool) for tool in self.changes.list_tools(ctx)
+        ]
         return types.ListToolsResult(tools=tools)
 
     async def list_resources(
-        self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+        self,
+        ctx: ServerRequestContext[Any],
+        params: types.PaginatedRequestParams | None,
     ) -> types.ListResourcesResult:
         listed = self._resources.listed()
         resources = [types.Resource.model_validate(resource) for resource in listed]
         return types.ListResourcesResult(resources=resources)
 
     async def list_templates(
-        self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+        self,
+        ctx: ServerRequestContext[Any],
+        params: types.PaginatedRequestParams | None,
     ) -> types.ListResourceTemplatesResult:
         listed = self._resources.templates()
-        templates = [types.ResourceTemplate.model_validate(template) for template in listed]
+        templates = [
+            types.ResourceTemplate.model_validate(template) for template in listed
+        ]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(
@@ -97,7 +112,9 @@ class Tools:
             is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
             code = types.INVALID_PARAMS if is_modern else _NOT_FOUND
             raise MCPError(code, printable(str(failure)), {"uri": uri}) from None
-        text = types.TextResourceContents(uri=uri, mime_type=content.mime_type, text=content.text)
+        text = types.TextResourceContents(
+            uri=uri, mime_type=content.mime_type, text=content.text
+        )
         return types.ReadResourceResult(contents=[text])
 
     async def complete(
@@ -112,7 +129,9 @@ class Tools:
         except HostError:
             values = []  # of a command that is not offered
         some, total = limited(values)
-        completion = types.Completion(values=some, total=total, has_more=total > len(some))
+        completion = types.Completion(
+            values=some, total=total, has_more=total > len(some)
+        )
         return types.CompleteResult(completion=completion)
 
     async def set_log_level(
@@ -140,12 +159,16 @@ class Tools:
         except HostError as failure:
             return _result([printable(f"{failure}; nothing was run")], failed=True)
         except OSError as failure:
-            return _result([f"the command cannot be started: {failure.strerror}"], failed=True)
+            return _result(
+                [f"the command cannot be started: {failure.strerror}"], failed=True
+            )
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
         if self._calls >= self._jobs + _MOST_WAITING:
-            raise CallError(f"busy: {self._jobs} running, {_MOST_WAITING} waiting; try again later")
+            raise CallError(
+                f"busy: {self._jobs} running, {_MOST_WAITING} waiting; try again later"
+            )
         self._calls += 1
         try:
             yield
@@ -160,7 +183,9 @@ class Tools:
                 required = await self._asking.ask(ctx, params, call.question)
             except CallError as failure:
                 await anyio.to_thread.run_sync(record_refusal, ctx, params.name, call)
-                raise CallError(f"{failure}; to run the command by hand: {call.line}") from None
+                raise CallError(
+                    f"{failure}; to run the command by hand: {call.line}"
+                ) from None
             if required:
                 return required
 
@@ -202,7 +227,9 @@ class Tools:
 def server_of(program: Program, tools: Tools, instructions: str) -> Server[Any]:
     """Return the SDK's server, which answers all requests with `tools`."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # clients of 2025 still use what the SDK calls deprecated
+        warnings.simplefilter(
+            "ignore"
+        )  # clients of 2025 still use what the SDK calls deprecated
         server: Server[Any] = Server(
             program.name,
             version=program.version,
@@ -243,11 +270,18 @@ async def serve(program: Program, tools: Tools, instructions: str) -> int:
             await wire.gone.wait()
             tasks.cancel_scope.cancel()
 
-        for task in (end_on_signal, end_without_client, wire.drain, tools.changes.watch):
+        for task in (
+            end_on_signal,
+            end_without_client,
+            wire.drain,
+            tools.changes.watch,
+        ):
             tasks.start_soon(task)
         ends = cast("Any", wire)
         async with stdio_server(stdin=ends, stdout=ends) as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options(changes))
+            await server.run(
+                reading, writing, server.create_initialization_options(changes)
+            )
         with anyio.move_on_after(_LAST_ANSWERS):
             await wire.empty()
         tasks.cancel_scope.cancel()
@@ -276,7 +310,9 @@ def _add_data(result: types.CallToolResult, call: Call, ending: Ending) -> None:
 
 
 def _result(blocks: list[str], failed: bool = False) -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(text=block) for block in blocks]
+    content: list[types.ContentBlock] = [
+        types.TextContent(text=block) for block in blocks
+    ]
     return types.CallToolResult(content=content, is_error=failed)
 
 

@@ -10,7 +10,10 @@ import jsonschema
 from host import Definition, output_schema
 
 RESULT = "result"  # the property of a value that is not declared to be an object
-_DEFINITIONS = ("$defs", "definitions")  # references such as `#/$defs/x` lead to the root
+_DEFINITIONS = (
+    "$defs",
+    "definitions",
+)  # references such as `#/$defs/x` lead to the root
 
 
 class OutputError(Exception):
@@ -29,7 +32,11 @@ def schema_of_output(definition: Definition) -> dict[str, Any] | None:
     if schema.get("type") == "object":
         return schema
     shared = {key: schema[key] for key in _DEFINITIONS if key in schema}
-    inner = {key: value for key, value in schema.items() if key not in shared and key != "$schema"}
+    inner = {
+        key: value
+        for key, value in schema.items()
+        if key not in shared and key != "$schema"
+    }
     properties = {RESULT: inner}
     return {**shared, "type": "object", "properties": properties, "required": [RESULT]}
 

@@ -53,7 +53,9 @@ def strongest_effects(definition: Definition) -> str:
     """
     if definition.starts_commands:
         return "destroy"
-    raised = [argument.effects for argument in definition.known_args if argument.effects]
+    raised = [
+        argument.effects for argument in definition.known_args if argument.effects
+    ]
     return max([definition.effects, *raised], key=EFFECTS.index)
 
 
@@ -108,7 +110,10 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
             "inputSchema": object_of(
                 {"command": command, "arguments": {"type": "object"}}, ["command"]
             ),
-            "annotations": {"readOnlyHint": read_only, "destructiveHint": not read_only},
+            "annotations": {
+                "readOnlyHint": read_only,
+                "destructiveHint": not read_only,
+            },
         },
     ]
 
@@ -123,7 +128,9 @@ def find(commands: Sequence[Command], query: str) -> str:
     searched = query.lower().split()
     if not searched and len(commands) > _MOST_FOUND:
         counts = Counter(command.words[0] for command in commands)
-        return "\n".join(f"{top} (commands: {count})" for top, count in sorted(counts.items()))
+        return "\n".join(
+            f"{top} (commands: {count})" for top, count in sorted(counts.items())
+        )
     scores = {command.words: _score(command, searched) for command in commands}
     fitting = [command for command in commands if scores[command.words] or not searched]
     if not fitting:

@@ -15,7 +15,8 @@ import anyio
 LONGEST_MESSAGE = 4 << 20  # bytes
 _MOST_WAITING = 16 << 20  # bytes of answers
 _PIECE = 1 << 16
-_FAREWELL = 0.1  # seconds to answer the last quick requests; running commands are then ended
+# seconds to answer the last quick requests; running commands are then ended
+_FAREWELL = 0.1
 _SURE = 4096  # bytes that a writable pipe accepts without blocking
 
 
@@ -56,7 +57,9 @@ class Wire:
                     yield line.decode("utf-8", "replace")
             if len(rest) > LONGEST_MESSAGE:
                 if not dropping:
-                    self._complain(f"a message of more than {LONGEST_MESSAGE} bytes was dropped")
+                    self._complain(
+                        f"a message of more than {LONGEST_MESSAGE} bytes was dropped"
+                    )
                 rest, dropping = b"", True
 
     async def write(self, text: str) -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from host import AfterRun, DefinitionError, Installation, Problem, Watch, hookimpl, read_json
+from host import (
+    AfterRun,
+    DefinitionError,
+    Installation,
+    Problem,
+    Watch,
+    hookimpl,
+    read_json,
+)
 
 _FUNCTION = "cli_host_otel.span:send_span"
 _FILE = "otel.json"
@@ -27,8 +35,12 @@ def _traced(path: str) -> list[tuple[str, ...]]:
         return [()]
     content = read_json(path)
     commands = content.get(_KEY) if isinstance(content, dict) else None
-    if not isinstance(commands, list) or not all(isinstance(item, str) for item in commands):
-        what = f'"{_KEY}": expected a list of commands, such as ["deploy", "db migrate"]'
+    if not isinstance(commands, list) or not all(
+        isinstance(item, str) for item in commands
+    ):
+        what = (
+            f'"{_KEY}": expected a list of commands, such as ["deploy", "db migrate"]'
+        )
         raise DefinitionError(Problem(path, what))
     traced: list[tuple[str, ...]] = []
     for words in sorted(tuple(item.split()) for item in commands):

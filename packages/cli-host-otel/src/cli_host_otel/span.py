@@ -19,7 +19,8 @@ _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
 _PROTOCOL = "http/protobuf"
 _EXPORTER = "otlp"
-_MOST_SECONDS = 3.0  # the program waits at most 5 seconds for the functions of all plugins
+# the program waits at most 5 seconds for the functions of all plugins
+_MOST_SECONDS = 3.0
 
 Attribute = str | int | Sequence[str]
 
@@ -32,7 +33,9 @@ def send_span(run: FinishedRun) -> None:
         return
     protocol = _first(environ, _PROTOCOLS)
     if protocol not in ("", _PROTOCOL):
-        raise OperationError(f"only the protocol {_PROTOCOL} is supported, not {protocol}")
+        raise OperationError(
+            f"only the protocol {_PROTOCOL} is supported, not {protocol}"
+        )
     problem = _export(run, environ)
     if problem:
         raise OperationError(
@@ -57,7 +60,9 @@ def _export(run: FinishedRun, environ: Mapping[str, str]) -> str:
     from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
     from opentelemetry.sdk.trace.export import SpanExportResult
     from opentelemetry.trace import SpanKind, Status, StatusCode
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+    from opentelemetry.trace.propagation.tracecontext import (
+        TraceContextTextMapPropagator,
+    )
 
     program = os.path.basename(sys.argv[0])
     resource = Resource.create({"host.name": run.host, "service.version": run.version})
@@ -65,7 +70,9 @@ def _export(run: FinishedRun, environ: Mapping[str, str]) -> str:
         "OTEL_RESOURCE_ATTRIBUTES", ""
     ):
         resource = resource.merge(Resource({"service.name": program}))
-    tracer = TracerProvider(resource=resource, shutdown_on_exit=False).get_tracer("cli-host-otel")
+    tracer = TracerProvider(resource=resource, shutdown_on_exit=False).get_tracer(
+        "cli-host-otel"
+    )
     carrier = {
         "traceparent": environ.get("TRACEPARENT", ""),
         "tracestate": environ.get("TRACESTATE", ""),

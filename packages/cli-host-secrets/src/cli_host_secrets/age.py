@@ -24,7 +24,9 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     options = [word for path in identities for word in ("--identity", path)]
 
     def read(reference: str) -> str:
-        path = os.path.abspath(split(reference, "age:FILE")[0])  # an option never begins with /
+        path = os.path.abspath(
+            split(reference, "age:FILE")[0]
+        )  # an option never begins with /
         has_passphrase = _PASSPHRASE in _header(path)
         # age refuses key files for a file with a passphrase, so the file decides.
         words = ["age", "--decrypt", *([] if has_passphrase else options), path]
@@ -33,7 +35,9 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         except HostError as failure:
             if identities or has_passphrase:
                 raise
-            raise HostError(f"{failure} (no identity file found; set {_VARIABLE})") from None
+            raise HostError(
+                f"{failure} (no identity file found; set {_VARIABLE})"
+            ) from None
 
     return each(references, read, at_once=1)
 

@@ -27,7 +27,9 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     return pick_each(references, _EXAMPLE, _reader(environment), json_field)
 
 
-def resolve_variables(references: Sequence[str], environment: Mapping[str, str]) -> Contents:
+def resolve_variables(
+    references: Sequence[str], environment: Mapping[str, str]
+) -> Contents:
     """Return the variables in secrets that are JSON objects, or the text of other secrets."""
     return pick_each(references, _EXAMPLE, _reader(environment), json_variables)
 
@@ -46,7 +48,9 @@ def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers
     def read_all(names: Sequence[str]) -> Answers:
         if len(names) == 1:
             try:
-                return {names[0]: _text(call("get-secret-value", {"SecretId": names[0]}))}
+                return {
+                    names[0]: _text(call("get-secret-value", {"SecretId": names[0]}))
+                }
             except HostError as failure:
                 return {names[0]: failure}
         answers: Answers = {}
@@ -78,5 +82,7 @@ def _value_in(answer: Mapping[str, Any], name: str) -> str | Exception:
 def _text(secret: Mapping[str, Any]) -> str:
     """Return a secret as text; a binary secret, which aws prints in base64, is decoded."""
     if "SecretBinary" in secret:
-        return base64.b64decode(secret["SecretBinary"]).decode("utf-8", "surrogateescape")
+        return base64.b64decode(secret["SecretBinary"]).decode(
+            "utf-8", "surrogateescape"
+        )
     return str(secret.get("SecretString", ""))

@@ -37,7 +37,9 @@ def main(arguments: Sequence[str]) -> int:
     count = int(given["ARG_WORDS_COUNT"])
     words = tuple(given[f"ARG_WORDS_{number}"] for number in range(1, count + 1))
     findings = [
-        finding for command in _chosen(program, words) for finding in checked(program, command)
+        finding
+        for command in _chosen(program, words)
+        for finding in checked(program, command)
     ]
     if given["ARG_FORMAT"] == "json":
         rows = [finding._asdict() for finding in findings]
@@ -62,7 +64,10 @@ def checked(program: Program, command: Command) -> Iterator[Finding]:
     """Yield the state of each reference of a command, as a run would resolve them."""
     definition = command.definition
     files = [
-        file for level in definition.chain for file in level.env_files if _REFERENCE.match(file)
+        file
+        for level in definition.chain
+        for file in level.env_files
+        if _REFERENCE.match(file)
     ]
     if not files and not definition.secrets:
         return
@@ -75,7 +80,9 @@ def checked(program: Program, command: Command) -> Iterator[Finding]:
         ranks = {name: variable.rank for name, variable in variables.items()}
     except HostError as failure:
         failures = _failures(failure)
-        is_about_references = any(key.startswith(("secrets.", "env_files")) for key, _ in failures)
+        is_about_references = any(
+            key.startswith(("secrets.", "env_files")) for key, _ in failures
+        )
         if not is_about_references:
             general = str(failure)
 
@@ -85,9 +92,13 @@ def checked(program: Program, command: Command) -> Iterator[Finding]:
         key = f"secrets.{name}"
         is_missing = bool(ranks) and name not in ranks and reference.optional
         if is_missing:
-            yield _finding(command, name, reference, key, failures, general, is_missing=True)
+            yield _finding(
+                command, name, reference, key, failures, general, is_missing=True
+            )
         elif ranks and ranks.get(name) != _SECRETS:
-            reason = "another source sets the variable, so the reference is not resolved"
+            reason = (
+                "another source sets the variable, so the reference is not resolved"
+            )
             yield Finding(command.words, name, reference, "skipped", reason)
         else:
             yield _finding(command, name, reference, key, failures, general)
@@ -119,7 +130,9 @@ def _finding(
     if reason:
         return Finding(command.words, name, reference, "failed", reason)
     # A failing file ends the run before `secrets`; with other failing secrets, this one is good.
-    is_after_failure = key != "env_files" and any(kind == "env_files" for kind, _ in failures)
+    is_after_failure = key != "env_files" and any(
+        kind == "env_files" for kind, _ in failures
+    )
     if is_after_failure:
         return Finding(command.words, name, reference, "skipped", _NOT_REACHED)
     return Finding(command.words, name, reference, "ok")

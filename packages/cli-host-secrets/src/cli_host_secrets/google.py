@@ -17,7 +17,9 @@ from cli_host_secrets.references import (
 from host import HostError
 
 _WORD = "[A-Za-z0-9_][A-Za-z0-9_.:-]*"
-_NAME = re.compile(rf"(?:projects/({_WORD})/secrets/)?({_WORD})(?:/versions/({_WORD}))?")
+_NAME = re.compile(
+    rf"(?:projects/({_WORD})/secrets/)?({_WORD})(?:/versions/({_WORD}))?"
+)
 _EXAMPLE = "gcp-sm:NAME or gcp-sm:projects/PROJECT/secrets/NAME"
 
 
@@ -26,7 +28,9 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     return pick_each(references, _EXAMPLE, _reader(environment), json_field)
 
 
-def resolve_variables(references: Sequence[str], environment: Mapping[str, str]) -> Contents:
+def resolve_variables(
+    references: Sequence[str], environment: Mapping[str, str]
+) -> Contents:
     """Return the variables in secrets that are JSON objects, or the text of other secrets."""
     return pick_each(references, _EXAMPLE, _reader(environment), json_variables)
 
@@ -39,7 +43,14 @@ def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers
         if parts is None:
             raise HostError(f"expected {_EXAMPLE}")
         project, secret, version = parts.groups()
-        words = ["gcloud", "--quiet", "secrets", "versions", "access", version or "latest"]
+        words = [
+            "gcloud",
+            "--quiet",
+            "secrets",
+            "versions",
+            "access",
+            version or "latest",
+        ]
         words.append(f"--secret={secret}")
         if project:
             words.append(f"--project={project}")

@@ -33,13 +33,20 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     mark = f"<{secrets.token_hex(16)}>"
     template = mark + "".join(f"{{{{ {reference} }}}}{mark}" for reference in usable)
     try:
-        parts = output(["op", "inject"], environment, stdin=template, retry=retry).split(mark)
+        parts = output(
+            ["op", "inject"], environment, stdin=template, retry=retry
+        ).split(mark)
     except HostError as failure:
         return answers | dict.fromkeys(usable, failure)
     if len(parts) != len(usable) + 2:
-        return answers | dict.fromkeys(usable, HostError("op inject did not return the values"))
+        return answers | dict.fromkeys(
+            usable, HostError("op inject did not return the values")
+        )
     return answers | dict(zip(usable, parts[1:-1], strict=True))
 
 
 def _is_usable(reference: str) -> bool:
-    return _REFERENCE.fullmatch(reference) is not None and _SPECIAL.search(reference) is None
+    return (
+        _REFERENCE.fullmatch(reference) is not None
+        and _SPECIAL.search(reference) is None
+    )

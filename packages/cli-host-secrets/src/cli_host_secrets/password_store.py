@@ -19,11 +19,16 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
     def read(name: str) -> str:
         if (store / name).is_dir() and not (store / f"{name}.gpg").exists():
-            raise HostError(f"{name} is a folder in pass; name an entry")  # pass lists a folder
+            raise HostError(
+                f"{name} is a folder in pass; name an entry"
+            )  # pass lists a folder
         return output(["pass", "show", "--", name], environment)
 
     return pick_each(
-        references, "pass:NAME or pass:NAME#FIELD", lambda names: each(names, read, 1), _part
+        references,
+        "pass:NAME or pass:NAME#FIELD",
+        lambda names: each(names, read, 1),
+        _part,
     )
 
 

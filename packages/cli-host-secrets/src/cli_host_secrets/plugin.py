@@ -62,6 +62,8 @@ def discover_commands(
                 "description": "A command or a category (default: all commands)",
             },
         ],
-        "examples": [{"command": "check", "description": "in CI, or after a change of keys"}],
+        "examples": [
+            {"command": "check", "description": "in CI, or after a change of keys"}
+        ],
     }
     yield CommandDeclaration(("secrets", "check"), definition)

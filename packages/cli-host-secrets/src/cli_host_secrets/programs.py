@@ -52,7 +52,9 @@ def output(
             keeps_background=True,  # gpg-agent, for example
         )
     except FileNotFoundError:
-        raise HostError(f"{program} is not on PATH; install it: {_SITES[program]}") from None
+        raise HostError(
+            f"{program} is not on PATH; install it: {_SITES[program]}"
+        ) from None
     except OSError as failure:
         raise HostError(f"{program} cannot be started: {failure.strerror}") from None
     if ended.limit:

@@ -36,7 +36,9 @@ def text_of(value: Any, field: str) -> str:
     """Return the string at the path `field` (`a/b`) in decoded JSON, or another scalar as JSON."""
     value = _at(value, field)
     if isinstance(value, dict | list):
-        raise HostError(f"{field or 'the secret'} is an object or a list; name one of its fields")
+        raise HostError(
+            f"{field or 'the secret'} is an object or a list; name one of its fields"
+        )
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -47,11 +49,15 @@ def variables_of(value: Any, field: str = "") -> dict[str, str]:
     """
     value = _at(value, field)
     if not isinstance(value, dict):
-        raise HostError(f"{field or 'the secret'} has no names; `env_files` needs an object")
+        raise HostError(
+            f"{field or 'the secret'} has no names; `env_files` needs an object"
+        )
     nested = [name for name, item in value.items() if isinstance(item, dict | list)]
     if nested:
         key = f"{field}/{nested[0]}".lstrip("/")
-        raise HostError(f"{key} is an object or a list; `env_files` needs one value for each name")
+        raise HostError(
+            f"{key} is an object or a list; `env_files` needs one value for each name"
+        )
     return {name: text_of(item, "") for name, item in value.items() if item is not None}
 
 

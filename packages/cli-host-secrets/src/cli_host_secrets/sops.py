@@ -20,7 +20,13 @@ from cli_host_secrets.references import (
 from host import HostError
 
 _EXAMPLE = "sops:FILE or sops:FILE#KEY"
-_KNOWN = (".yaml", ".yml", ".json", ".env", ".ini")  # sops infers the format from these endings
+_KNOWN = (
+    ".yaml",
+    ".yml",
+    ".json",
+    ".env",
+    ".ini",
+)  # sops infers the format from these endings
 _MOST = 1 << 24  # bytes read from a file to find its format
 
 
@@ -44,12 +50,16 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     keyed = [reference for reference in references if "#" in reference]
     others = [reference for reference in references if "#" not in reference]
     return {
-        **pick_each(keyed, _EXAMPLE, lambda names: each(names, as_json, 1), key_of, field=True),
+        **pick_each(
+            keyed, _EXAMPLE, lambda names: each(names, as_json, 1), key_of, field=True
+        ),
         **pick_each(others, _EXAMPLE, lambda names: each(names, whole, 1), text_itself),
     }
 
 
-def resolve_variables(references: Sequence[str], environment: Mapping[str, str]) -> Contents:
+def resolve_variables(
+    references: Sequence[str], environment: Mapping[str, str]
+) -> Contents:
     """Return the values of each file by name, as `sops:FILE#KEY` gives them one by one.
 
     A file in sops's binary format has no names: its text is that of a `.env` file.

@@ -35,7 +35,9 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         try:
             password = keyring.get_password(service, user)
         except keyring.errors.KeyringError as failure:
-            raise HostError(" ".join(str(failure).split()) or type(failure).__name__) from None
+            raise HostError(
+                " ".join(str(failure).split()) or type(failure).__name__
+            ) from None
         if password is None:
             setting = shlex.join(["keyring", "set", service, user])
             raise HostError(f"the keyring has no such entry; try: {setting}")

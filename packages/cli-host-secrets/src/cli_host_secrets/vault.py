@@ -27,24 +27,32 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         return text_of(_fields(text, program), field)
 
     example = f"{program}:MOUNT/PATH#FIELD"
-    return pick_each(references, example, _reader(program, environment), field_of, field=True)
+    return pick_each(
+        references, example, _reader(program, environment), field_of, field=True
+    )
 
 
-def resolve_variables(references: Sequence[str], environment: Mapping[str, str]) -> Contents:
+def resolve_variables(
+    references: Sequence[str], environment: Mapping[str, str]
+) -> Contents:
     """Return all fields at each path as variables."""
     program = _program(references)
 
     def all_fields(text: str, field: str) -> Content:
         return variables_of(_fields(text, program), field)
 
-    return pick_each(references, f"{program}:MOUNT/PATH", _reader(program, environment), all_fields)
+    return pick_each(
+        references, f"{program}:MOUNT/PATH", _reader(program, environment), all_fields
+    )
 
 
 def _program(references: Sequence[str]) -> str:
     return references[0].partition(":")[0]
 
 
-def _reader(program: str, environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers]:
+def _reader(
+    program: str, environment: Mapping[str, str]
+) -> Callable[[Sequence[str]], Answers]:
     """Return the function that reads the JSON at paths."""
 
     def read(path: str) -> str:

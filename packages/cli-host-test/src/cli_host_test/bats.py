@@ -56,7 +56,9 @@ def find_bats(environ: Mapping[str, str]) -> str:
     return path
 
 
-def bats_arguments(pattern: str | None, jobs: int, report: Report, directory: str) -> list[str]:
+def bats_arguments(
+    pattern: str | None, jobs: int, report: Report, directory: str
+) -> list[str]:
     """Return the options of bats; it writes its report below `directory`."""
     arguments = ["--formatter", report.shown]
     if pattern is not None:

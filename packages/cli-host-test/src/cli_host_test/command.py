@@ -20,7 +20,9 @@ _FORMATS = ("pretty", "tap", "junit")
 
 
 @click.command(cls=OneLineCommand)
-@click.option("--filter", metavar="REGEX", help="Run only tests whose names match REGEX.")
+@click.option(
+    "--filter", metavar="REGEX", help="Run only tests whose names match REGEX."
+)
 @click.option(
     "--jobs",
     metavar="N",
@@ -41,7 +43,11 @@ _FORMATS = ("pretty", "tap", "junit")
     help="Also write the report to FILE: JUnit if it ends in .xml, otherwise TAP.",
 )
 @click.option(
-    "--env", "passed", metavar="NAME", multiple=True, help="Let tests see this variable of yours."
+    "--env",
+    "passed",
+    metavar="NAME",
+    multiple=True,
+    help="Let tests see this variable of yours.",
 )
 @click.argument("words", nargs=-1, metavar="[WORDS]...", shell_complete=complete_words)
 def command(words: tuple[str, ...], passed: tuple[str, ...], **options: Any) -> int:
@@ -58,8 +64,12 @@ def command(words: tuple[str, ...], passed: tuple[str, ...], **options: Any) -> 
     try:
         with tempfile.TemporaryDirectory(prefix="cli-host-test-") as directory:
             environ = make_surroundings(program, directory, os.environ, passed)
-            arguments = bats_arguments(options["filter"], options["jobs"], report, directory)
-            status = run_bats([bats, *arguments, *shown_from(program.root), *files], environ)
+            arguments = bats_arguments(
+                options["filter"], options["jobs"], report, directory
+            )
+            status = run_bats(
+                [bats, *arguments, *shown_from(program.root), *files], environ
+            )
             report.keep(directory)
     except OSError as failure:
         raise OperationError(f"the tests were not run: {failure}") from None

@@ -15,7 +15,10 @@ from collections.abc import Collection
 from host import Program
 
 _NEVER_COPIED = (".git", "__pycache__", "node_modules")
-_MARKS_OF_NO_SOURCE = ("pyvenv.cfg", "CACHEDIR.TAG")  # in a Python environment and in a cache
+_MARKS_OF_NO_SOURCE = (
+    "pyvenv.cfg",
+    "CACHEDIR.TAG",
+)  # in a Python environment and in a cache
 _VERSIONS = ".versions"  # in the folder of plugins: their installed versions
 _TREE = "tree"  # in the folder of a version: its files
 _LOCKS = ("cli.lock", "cli.lock.index")  # they name the paths of the original
@@ -93,7 +96,9 @@ class _Copy:
             return
         for name in names:
             path = os.path.join(self._source, name)
-            if os.path.lexists(path):  # a deleted file is in the index until the next commit
+            if os.path.lexists(
+                path
+            ):  # a deleted file is in the index until the next commit
                 self._copy(path)
 
     def _copy_below(self, folder: str) -> None:
@@ -125,7 +130,10 @@ class _Copy:
                 # Relative, because each test copies the copy.
                 below = os.path.relpath(path, self._source)
                 written = os.path.relpath(
-                    real, os.path.join(os.path.realpath(self._source), os.path.dirname(below))
+                    real,
+                    os.path.join(
+                        os.path.realpath(self._source), os.path.dirname(below)
+                    ),
                 )
             os.symlink(written, copied)
         elif os.path.isfile(real):
@@ -146,18 +154,35 @@ def _has_source(folder: str) -> bool:
     """Return whether a folder has files that somebody wrote, unlike an environment or a cache."""
     if os.path.basename(folder) in _NEVER_COPIED:
         return False
-    return not any(os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS_OF_NO_SOURCE)
+    return not any(
+        os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS_OF_NO_SOURCE
+    )
 
 
 def _names_in_git(folder: str) -> list[str] | None:
     """Return the files that git does not ignore, or None if the folder is no repository."""
     if not os.path.lexists(os.path.join(folder, ".git")):
         return None
-    command = ["git", "-C", folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = [
+        "git",
+        "-C",
+        folder,
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]
+    environ = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+    }
     try:
         done = subprocess.run(
-            command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=False
+            command,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
         )
     except OSError:  # without git, everything is copied
         return None

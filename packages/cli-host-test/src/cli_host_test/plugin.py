@@ -19,8 +19,14 @@ def discover_commands(installation: Installation) -> Iterator[CommandDeclaration
         "starts_commands": True,
         "examples": [
             {"command": "test", "description": "run all tests"},
-            {"command": "test db backup", "description": "run the tests below these words"},
-            {"command": "test --output report.xml", "description": "also write a JUnit report"},
+            {
+                "command": "test db backup",
+                "description": "run the tests below these words",
+            },
+            {
+                "command": "test --output report.xml",
+                "description": "also write a JUnit report",
+            },
         ],
     }
     yield CommandDeclaration(("test",), definition)

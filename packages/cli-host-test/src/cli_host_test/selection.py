@@ -29,7 +29,9 @@ def chosen_files(program: Program, words: Sequence[str]) -> list[str]:
     commands = _testable(program)
     tests = all_tests(program, commands)
     chosen = [
-        (test_words, path) for path, test_words in tests.items() if _is_below(test_words, asked)
+        (test_words, path)
+        for path, test_words in tests.items()
+        if _is_below(test_words, asked)
     ]
     if chosen:
         return [path for _, path in sorted(chosen)]
@@ -38,7 +40,9 @@ def chosen_files(program: Program, words: Sequence[str]) -> list[str]:
         raise UsageError(f"{printable(' '.join(asked))}: no such command or category")
     below = f" of {printable(' '.join(asked))}" if asked else ""
     example = os.path.join(program.root, _TESTS, *asked) + SUFFIX
-    raise OperationError(f"there are no tests{below}", f"write one: {printable(example)}")
+    raise OperationError(
+        f"there are no tests{below}", f"write one: {printable(example)}"
+    )
 
 
 def all_tests(program: Program, commands: Iterable[Command]) -> dict[str, Words]:
@@ -58,7 +62,9 @@ def all_tests(program: Program, commands: Iterable[Command]) -> dict[str, Words]
 def _testable(program: Program) -> list[Command]:
     """Return the commands on disk, except those of a repository, which no copy has."""
     commands = program.commands(everything=True)
-    return [command for command in commands if command.directory and not command.project]
+    return [
+        command for command in commands if command.directory and not command.project
+    ]
 
 
 def _roots(program: Program, commands: Iterable[Command]) -> list[str]:
@@ -66,7 +72,9 @@ def _roots(program: Program, commands: Iterable[Command]) -> list[str]:
     candidates = {os.path.realpath(program.commands_dir)}
     for command in commands:
         if command.plugin:
-            candidates.add(os.path.realpath(os.path.join(program.plugins_dir, command.plugin)))
+            candidates.add(
+                os.path.realpath(os.path.join(program.plugins_dir, command.plugin))
+            )
     # The commands of a Python package are in its own folder.
     candidates.update(os.path.realpath(command.directory) for command in commands)
     roots: list[str] = []
@@ -119,7 +127,9 @@ def _files_below(root: str) -> Iterator[str]:
     """Yield the .bats files below a folder; links to folders are not followed."""
     for folder, names, files in os.walk(root):
         names[:] = [
-            name for name in names if not name.startswith(".") and name not in _NEVER_ENTERED
+            name
+            for name in names
+            if not name.startswith(".") and name not in _NEVER_ENTERED
         ]
         for name in files:
             if name.endswith(SUFFIX) and not name.startswith("."):

@@ -43,7 +43,9 @@ def make_surroundings(
     os.mkdir(os.path.dirname(template))
     copy_installation(program, template)
     launcher = os.path.basename(program.executable)
-    os.symlink(os.path.join(template, "core", launcher), os.path.join(programs, program.name))
+    os.symlink(
+        os.path.join(template, "core", launcher), os.path.join(programs, program.name)
+    )
     system = os.pathsep.join(filter(os.path.isdir, _SYSTEM_FOLDERS))
     return {
         **_callers_variables(caller, passed),
@@ -59,7 +61,9 @@ def make_surroundings(
     }
 
 
-def _callers_variables(caller: Mapping[str, str], passed: Collection[str]) -> dict[str, str]:
+def _callers_variables(
+    caller: Mapping[str, str], passed: Collection[str]
+) -> dict[str, str]:
     """Return the variables that tests inherit. Others would change what the tests find."""
     for name in passed:
         if not name.isidentifier():

@@ -19,14 +19,19 @@ from host.run.catalog import Catalog
 @self_command(
     "completion",
     "Set up Tab completion for your shell",
-    argument("shell", required=True, choices=["bash", "zsh", "fish", "nushell", "elvish"]),
+    argument(
+        "shell", required=True, choices=["bash", "zsh", "fish", "nushell", "elvish"]
+    ),
     argument("--install", "Set up completion for every new shell."),
     argument("--uninstall", "Undo --install.", conflicts=["--install", "--key"]),
     argument(
-        "--key", "Also bind Ctrl-G to `self pick`, which puts a command line into the prompt."
+        "--key",
+        "Also bind Ctrl-G to `self pick`, which puts a command line into the prompt.",
     ),
 )
-def completion(session: Session, shell: str, install: bool, uninstall: bool, key: bool) -> None:
+def completion(
+    session: Session, shell: str, install: bool, uninstall: bool, key: bool
+) -> None:
     """Print or install the code that lets SHELL complete this program's commands.
 
     Without an option, the code is printed; load it into the current shell with eval or
@@ -72,12 +77,16 @@ def has_shell_commands(session: Session) -> bool:
         inside = contents(catalog, (), deep=True)
         if not session.safe:
             index.save()
-        runnable = [category.words for category in inside.categories if category.runnable]
+        runnable = [
+            category.words for category in inside.categories if category.runnable
+        ]
         words = [command.words for command in inside.commands] + runnable
         definitions = [catalog.find(each).definition for each in words]
     except HostError:
         return False
-    return any(definition is not None and definition.shell for definition in definitions)
+    return any(
+        definition is not None and definition.shell for definition in definitions
+    )
 
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:

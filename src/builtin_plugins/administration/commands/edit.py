@@ -10,7 +10,9 @@ from host.cli.lookup import find_whole
 from host.cli.session import Session
 
 _EDITORS = ("vi", "nano")
-_PLAIN = re.compile(r"(?!(exec|command)$)[A-Za-z0-9_./+-]+")  # a program, not words of the shell
+_PLAIN = re.compile(
+    r"(?!(exec|command)$)[A-Za-z0-9_./+-]+"
+)  # a program, not words of the shell
 
 
 @self_command(
@@ -28,15 +30,20 @@ def edit(session: Session, words: tuple[str, ...], definition: bool) -> None:
     path = _file(session, words, definition=definition)
     editor = session.environ.get("VISUAL") or session.environ.get("EDITOR")
     if not editor:
-        editor = next((name for name in _EDITORS if find_program(name, session.environ)), None)
+        editor = next(
+            (name for name in _EDITORS if find_program(name, session.environ)), None
+        )
     if not editor:
         what = (
-            f"there is no editor: $VISUAL and $EDITOR are not set, and no {_EDITORS[0]} is on PATH"
+            f"there is no editor: $VISUAL and $EDITOR are not set, and no "
+            f"{_EDITORS[0]} is on PATH"
         )
         raise OperationError(what, f"set EDITOR, or open {path} yourself")
     _check_editor(editor, path, session.environ)
     # The shell splits the editor's command line, as git does.
-    os.execvpe("sh", ["sh", "-c", f'{editor} "$@"', editor, path], dict(session.environ))
+    os.execvpe(
+        "sh", ["sh", "-c", f'{editor} "$@"', editor, path], dict(session.environ)
+    )
 
 
 def _check_editor(editor: str, path: str, environ: Mapping[str, str]) -> None:
@@ -63,7 +70,9 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
     if match.kind == "command" and chosen and has_script and not definition:
         return os.path.join(chosen.directory, chosen.entrypoint)
     if match.kind == "category":
-        files = (os.path.join(directory, "category.json") for directory in match.directories)
+        files = (
+            os.path.join(directory, "category.json") for directory in match.directories
+        )
         file = file or next(filter(os.path.isfile, files), "")
     if not file:
         raise OperationError(f"{' '.join(words)} has no file that can be edited")

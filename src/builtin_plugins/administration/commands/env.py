@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from builtin_plugins.administration.declared import FORMAT, WORDS, argument, self_command
+from builtin_plugins.administration.declared import (
+    FORMAT,
+    WORDS,
+    argument,
+    self_command,
+)
 from host import SourceError, Terminal, Variable, printable, width_of
 from host.cli.lookup import find_command
 from host.cli.session import Session
@@ -42,7 +47,9 @@ def env(
     callers = {one.env for one in definition.args if one.env in run.environ}
     shown = shown_variables(run, every, show_secrets=show_secrets)
     relevant = {*callers, *definition.required_envs}
-    relevant |= {name for name, one in every.items() if one.rank != SYSTEM or one.shadows}
+    relevant |= {
+        name for name, one in every.items() if one.rank != SYSTEM or one.shadows
+    }
     wanted = shown if all else shown.keys() & relevant
     order = names or sorted(wanted, key=lambda name: (not shown[name].rank, name))
     described = [_described(name, shown.get(name)) for name in order]
@@ -61,7 +68,9 @@ def env(
         session.show(_text(described, session.layout.root, session.terminal))
 
 
-def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _split(
+    session: Session, words: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split `words` into the words of a command and the variable names that follow them."""
     found = session.find(words)
     if found.kind == "unknown" and words[len(found.words)].isupper():

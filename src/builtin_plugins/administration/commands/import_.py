@@ -42,7 +42,11 @@ _SHEBANG = "#!/bin/sh\n"
     argument("words...", "The category (default: the tool's name).", complete="none"),
     argument("--update", "Update an earlier import, except scripts that you changed."),
     text("--plugin", "NAME", "Write the commands into plugins/NAME."),
-    argument("--project", "Write the commands into the nearest project.", conflicts=["--plugin"]),
+    argument(
+        "--project",
+        "Write the commands into the nearest project.",
+        conflicts=["--plugin"],
+    ),
     YES,
 )
 def import_(
@@ -66,7 +70,9 @@ def import_(
     check_words(words)
     if tool.listing:
         question = f"Run {tool.name} to list the recipes of {path}?"
-        ask_to_continue(session, question, yes, f"{path}: nothing was imported", required=True)
+        ask_to_continue(
+            session, question, yes, f"{path}: nothing was imported", required=True
+        )
     recipes = recipes_in(path, tool, session.environ)
     if not recipes:
         raise OperationError(f"{path} contains no recipes")
@@ -78,7 +84,10 @@ def import_(
             hint = "to update an earlier import, add --update; otherwise name another category"
             raise OperationError(f"{folder}: already exists", hint)
         scripts = _scripts(tool, path, folder, recipes, root, left_out)
-        shown = [f"left out ({reason}): {', '.join(names)}" for reason, names in left_out.items()]
+        shown = [
+            f"left out ({reason}): {', '.join(names)}"
+            for reason, names in left_out.items()
+        ]
         if not scripts and not update:
             reason = f"{path} contains no recipe that can be a command"
             raise OperationError(reason, "; ".join(shown))
@@ -121,7 +130,9 @@ def _base(
     directory_plugin = read_plugin(str(path), entry)
     if directory_plugin.scripts is None:
         what = f"{path}: this plugin does not accept scripts as commands"
-        raise OperationError(what, f'to accept scripts, add "scripts": {{}} to {MANIFEST}')
+        raise OperationError(
+            what, f'to accept scripts, add "scripts": {{}} to {MANIFEST}'
+        )
     return Path(directory_plugin.tree), root
 
 
@@ -206,7 +217,9 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write_new(folder: Path, scripts: Mapping[Path, str], category: str, undo: ExitStack) -> None:
+def _write_new(
+    folder: Path, scripts: Mapping[Path, str], category: str, undo: ExitStack
+) -> None:
     """Make the directory of a first import in one step."""
     above = str(folder.parent)
     make_directory(above, undo=undo)

@@ -33,7 +33,11 @@ def info(session: Session, format: str) -> None:
     if not session.is_missing:
         installation, lock = session.installation, session.lock_for_inspection
         config = installation.config
-        facts |= {"installation": "complete", "name": config.name, "version": config.version}
+        facts |= {
+            "installation": "complete",
+            "name": config.name,
+            "version": config.version,
+        }
         paths["commands_dir"] = installation.commands_dir
         paths["plugins_dir"] = installation.plugins_dir
         paths["settings_file"] = layout.settings_file
@@ -44,7 +48,11 @@ def info(session: Session, format: str) -> None:
         plugins = {tree.plugin for tree in lock.trees if tree.plugin}
         others = [plugin for plugin in lock.plugins.values() if not plugin.ours]
         plugins |= {one.distribution if one.reference else one.name for one in others}
-        counted = {"categories": inside.categories, "commands": inside.commands, "plugins": plugins}
+        counted = {
+            "categories": inside.categories,
+            "commands": inside.commands,
+            "plugins": plugins,
+        }
         counts = {name: len(those) for name, those in counted.items()}
     if format == "json":
         session.show_json({**facts, "paths": paths, "counts": counts or None})

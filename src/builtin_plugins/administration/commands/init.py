@@ -4,7 +4,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from builtin_plugins.administration.declared import TIMEOUT, YES, argument, self_command, text
+from builtin_plugins.administration.declared import (
+    TIMEOUT,
+    YES,
+    argument,
+    self_command,
+    text,
+)
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.program.launcher import ensure_launcher
 from builtin_plugins.administration.program.on_path import (
@@ -30,7 +36,9 @@ from host.run.caller import xdg_home
     "Make a complete installation",
     argument("directory", complete="directory"),
     text("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME."),
-    argument("--project", "Make a project with an example.", conflicts=["--name", "--from"]),
+    argument(
+        "--project", "Make a project with an example.", conflicts=["--name", "--from"]
+    ),
     argument("--from", "A team's git address, archive or directory.", value="SOURCE"),
     YES,
     TIMEOUT,
@@ -90,7 +98,9 @@ def init(
     if start.advice:
         session.messages.line(start.advice)
     session.show_lines(
-        f"{root}: {plural(made, 'file')} made" if made else f"{root}: all files exist already",
+        f"{root}: {plural(made, 'file')} made"
+        if made
+        else f"{root}: all files exist already",
         _suggestion(start.word, session.environ, fresh=fresh),
     )
 

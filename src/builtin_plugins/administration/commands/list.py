@@ -1,6 +1,11 @@
 """`self list`."""
 
-from builtin_plugins.administration.declared import ALL, LISTING_FORMAT, WORDS, self_command
+from builtin_plugins.administration.declared import (
+    ALL,
+    LISTING_FORMAT,
+    WORDS,
+    self_command,
+)
 from host import UsageError
 from host.cli.listings import listing_text
 from host.cli.lookup import find_whole
@@ -19,5 +24,7 @@ def list_(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
     """List all commands, or those in the category WORDS."""
     match = find_whole(session, words)
     if match.kind == "command" and not match.has_below:
-        raise UsageError(f"{' '.join(match.words)} is a command", "name a category, or omit WORDS")
+        raise UsageError(
+            f"{' '.join(match.words)} is a command", "name a category, or omit WORDS"
+        )
     session.show(listing_text(session, match, format, everything=all, deep=True))

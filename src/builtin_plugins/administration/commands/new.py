@@ -30,7 +30,9 @@ _LANGUAGES = ["bash", "python", "node", "sh"]
     NEW_WORDS,
     argument("--lang", "The script's language.", value="LANGUAGE", choices=_LANGUAGES),
     DESCRIPTION,
-    argument("--folder", "Make a folder with a command.json instead of a single script."),
+    argument(
+        "--folder", "Make a folder with a command.json instead of a single script."
+    ),
     {
         **argument("--from", "Copy this script unchanged.", value="FILE", type="file"),
         "conflicts": ["--lang", "--description", "--folder"],
@@ -55,7 +57,11 @@ def new_command(
     """
     file = options["from"]  # `from` is a keyword and cannot be a parameter
     if file:
-        _make(session, words, {_extension(os.path.basename(file)): Path(file).read_bytes()})
+        _make(
+            session,
+            words,
+            {_extension(os.path.basename(file)): Path(file).read_bytes()},
+        )
         if move:
             os.unlink(file)
     else:
@@ -105,10 +111,14 @@ def _extension(name: str) -> str:
     NEW_WORDS,
     DESCRIPTION,
 )
-def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
+def new_category(
+    session: Session, words: tuple[str, ...], description: str | None
+) -> None:
     """Make the category WORDS, and missing categories above it."""
     _make(session, words, {"/category.json": _category(words[-1], description)})
-    session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
+    session.show_lines(
+        f"next:  {session.program} self new command {' '.join(words)} hello"
+    )
 
 
 @self_command(
@@ -125,10 +135,17 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     if not is_plugin_name(name) or not name.replace("-", "_").isidentifier():
         raise UsageError(f"{name} is not a valid plugin name", "use a-z, 0-9 and -")
     package = name.replace("-", "_")
-    values = {"NAME": name, "PACKAGE": package, "GREETING": f"{package.upper()}_GREETING"}
+    values = {
+        "NAME": name,
+        "PACKAGE": package,
+        "GREETING": f"{package.upper()}_GREETING",
+    }
     where = f"{package}/commands/" if python else ""
     files = fill_template("package" if python else "plugin", **values)
-    files |= {f"{where}{path}": text for path, text in fill_template("greeting", **values).items()}
+    files |= {
+        f"{where}{path}": text
+        for path, text in fill_template("greeting", **values).items()
+    }
     made = {f"{name}/{path}": text for path, text in sorted(files.items())}
     _write(os.getcwd(), made)
     program, wheel = session.program, f"dist/{package}-0.1.0-*.whl"
@@ -150,7 +167,9 @@ def check_words(words: tuple[str, ...]) -> None:
         raise UsageError(f"{words[0]} is a reserved name", "choose another one")
 
 
-def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | bytes]) -> None:
+def _make(
+    session: Session, words: tuple[str, ...], files: Mapping[str, str | bytes]
+) -> None:
     """Write a command or category into the commands' directory, with its missing parent categories.
 
     Each key of `files` is appended to the path of the command: "/command.json" or ".sh".
@@ -185,7 +204,9 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
     [top] = {name.partition("/")[0] for name in files}
     target = os.path.join(directory, top)
     if os.path.lexists(target):
-        raise OperationError(f"{target}: already exists", "use another name, or remove that path")
+        raise OperationError(
+            f"{target}: already exists", "use another name, or remove that path"
+        )
     os.makedirs(directory, exist_ok=True)
     with staging(directory) as stage:
         for name, content in files.items():

@@ -62,7 +62,9 @@ def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
         arguments = _asked_arguments(session, chosen)
         session.show_lines(shlex.join([session.program, *chosen.words, *arguments]))
         return 0
-    if _missing(session, chosen) is None:  # otherwise the run shows the line after its questions
+    if (
+        _missing(session, chosen) is None
+    ):  # otherwise the run shows the line after its questions
         _say(shlex.join([session.program, *chosen.words]))
     _run(session, chosen.words)
     return 0
@@ -83,7 +85,9 @@ def _choose(session: Session, commands: Sequence[Command]) -> Command | None:
         return None
 
 
-def _choose_in_fzf(session: Session, fzf: str, commands: Sequence[Command]) -> Command | None:
+def _choose_in_fzf(
+    session: Session, fzf: str, commands: Sequence[Command]
+) -> Command | None:
     """Let the user choose in fzf. Raises OSError if fzf cannot be used here."""
     options = ["--color", "always" if session.messages.colours(2) else "never"]
     environ = {
@@ -92,7 +96,13 @@ def _choose_in_fzf(session: Session, fzf: str, commands: Sequence[Command]) -> C
         "CLI_PICK_PROGRAM": _launcher(session),
         "CLI_PICK_OPTIONS": shlex.join([*_switches(session), *options]),
     }
-    looks = ["--layout=reverse", "--height=80%", "--tabstop=1", "--no-multi", "--delimiter=\t"]
+    looks = [
+        "--layout=reverse",
+        "--height=80%",
+        "--tabstop=1",
+        "--no-multi",
+        "--delimiter=\t",
+    ]
     preview = ["--preview", _PREVIEW, "--preview-window=down,60%,wrap"]
     rows = "\n".join(_rows(session, commands))
     done = subprocess.run(
@@ -119,7 +129,11 @@ def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | 
     names = [" ".join(command.words) for command in commands]
     while True:
         _show_list(session, shown)
-        prompt = "Enter takes it; or a number or text: " if len(shown) == 1 else "number or text: "
+        prompt = (
+            "Enter takes it; or a number or text: "
+            if len(shown) == 1
+            else "number or text: "
+        )
         text = read_line(prompt, names).strip()
         number = text.removeprefix("?").strip()
         if number.isdecimal():
@@ -130,7 +144,10 @@ def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | 
             if text == number:
                 return command
             match = session.find(command.words)
-            os.write(2, encode(help_page(session, session.catalog, match, command.definition)))
+            os.write(
+                2,
+                encode(help_page(session, session.catalog, match, command.definition)),
+            )
             read_line("Enter shows the list: ", ())
             continue
         if text == "" and len(shown) == 1:
@@ -167,7 +184,9 @@ def _show_list(session: Session, commands: Sequence[Command]) -> None:
         _say(f"     and {len(commands) - most} more; a text shortens the list")
 
 
-def _rows(session: Session, commands: Sequence[Command], columns: int | None = None) -> list[str]:
+def _rows(
+    session: Session, commands: Sequence[Command], columns: int | None = None
+) -> list[str]:
     """Return a row for each command: its padded words, a tab, its description and marks.
 
     With `columns`, a row has at most that many: its description is shortened, but not its marks.
@@ -205,12 +224,19 @@ def _asked_arguments(session: Session, chosen: Command) -> list[str]:
     """
     definition = chosen.definition
     missing = _missing(session, chosen)
-    asks_secret = any(argument.secret and argument.required for argument in definition.args)
+    asks_secret = any(
+        argument.secret and argument.required for argument in definition.args
+    )
     is_untrusted = definition.project is not None and not is_trusted(definition)
     if missing is None or asks_secret or is_untrusted:
         return []
     words, _ = ask_missing(
-        missing, definition, (), session.environ, may_ask=session.may_ask, shows_line=False
+        missing,
+        definition,
+        (),
+        session.environ,
+        may_ask=session.may_ask,
+        shows_line=False,
     )
     return words
 

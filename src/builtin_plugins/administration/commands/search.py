@@ -1,6 +1,11 @@
 """`self search`."""
 
-from builtin_plugins.administration.declared import ALL, LISTING_FORMAT, argument, self_command
+from builtin_plugins.administration.declared import (
+    ALL,
+    LISTING_FORMAT,
+    argument,
+    self_command,
+)
 from host import Command, OperationError
 from host.cli.listings import rendered
 from host.cli.session import Session
@@ -24,8 +29,12 @@ def search(session: Session, text: tuple[str, ...], all: bool, format: str) -> N
     if not commands:
         what = f"no command matches {' '.join(text)}"
         raise OperationError(what, f"see: {session.program} self list")
-    holding = {one.words[:count] for one in commands for count in range(1, len(one.words))}
-    categories = tuple(category for category in inside.categories if category.words in holding)
+    holding = {
+        one.words[:count] for one in commands for count in range(1, len(one.words))
+    }
+    categories = tuple(
+        category for category in inside.categories if category.words in holding
+    )
     matching = inside.replaced(categories=categories, commands=commands)
     session.show(rendered(session, session.find(()), matching, format, deep=True))
 

@@ -7,12 +7,19 @@ from builtin_plugins.administration.declared import TIMEOUT, YES, self_command
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.commands.sync import install_missing
 from builtin_plugins.administration.plugins.directory_contents import read_commands
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, relocated
+from builtin_plugins.administration.plugins.plugin_contents import (
+    PluginContents,
+    relocated,
+)
 from builtin_plugins.administration.plugins.preview import change_lines, plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
-from builtin_plugins.administration.program.shipped_files import CLI_JSON, is_checkout, renew
+from builtin_plugins.administration.program.shipped_files import (
+    CLI_JSON,
+    is_checkout,
+    renew,
+)
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.contained import changed_lines
 from builtin_plugins.administration.team.init import prepare_git, session_of
@@ -24,7 +31,11 @@ from builtin_plugins.io.checkout import (
     fetch_newest,
 )
 from builtin_plugins.io.files.undo import signals_blocked
-from builtin_plugins.plugins_folder.registry import local_path, read_registry, registry_path
+from builtin_plugins.plugins_folder.registry import (
+    local_path,
+    read_registry,
+    registry_path,
+)
 from host import HostError, OperationError, printable
 from host.cli.session import Session
 from host.run.declarations import CommandTree
@@ -50,7 +61,9 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
     is_git = os.path.lexists(os.path.join(root, ".git"))
     if is_checkout(root):
         update = f"update the checkout with: {session.program} self update"
-        raise OperationError(f"self sync cannot update the program's own checkout {root}", update)
+        raise OperationError(
+            f"self sync cannot update the program's own checkout {root}", update
+        )
     plugins_dir = session.installation.plugins_dir
     before = _plugins(plugins_dir)
     with transaction(session, timeout) as tx:
@@ -93,7 +106,10 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
         installations = (session.installation, staged.installation)
     except HostError as error:  # the commit's cli.json is invalid
         raise type(error)(relocated(error.problem, tx.files, address)) from None
-    trees = [CommandTree(installation.commands_dir, scripts={}) for installation in installations]
+    trees = [
+        CommandTree(installation.commands_dir, scripts={})
+        for installation in installations
+    ]
     before, after = (read_commands(tree)[0] for tree in trees)
     title = f"{session.program}: {old[:12]} → {new[:12]}"
     session.show_lines(

@@ -15,14 +15,25 @@ from host.run.trust import read_trusted
 @self_command(
     "trust",
     "Trust a project, so that its commands may run",
-    argument("directory", "A project (default: the nearest one).", complete="directory"),
+    argument(
+        "directory", "A project (default: the nearest one).", complete="directory"
+    ),
     argument("--yes", "Do not ask; the global --yes does not answer this question."),
-    argument("--list", "Show the trusted projects.", conflicts=["directory", "--forget", "--yes"]),
+    argument(
+        "--list",
+        "Show the trusted projects.",
+        conflicts=["directory", "--forget", "--yes"],
+    ),
     argument("--forget", "Stop trusting the project.", conflicts=["--yes"]),
     FORMAT,
 )
 def trust(
-    session: Session, directory: str | None, yes: bool, list: bool, forget: bool, format: str
+    session: Session,
+    directory: str | None,
+    yes: bool,
+    list: bool,
+    forget: bool,
+    format: str,
 ) -> None:
     """Trust the project in DIRECTORY, so that its commands may run.
 

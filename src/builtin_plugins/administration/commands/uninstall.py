@@ -9,7 +9,11 @@ from contextlib import suppress
 from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.declared import YES, argument, self_command
 from builtin_plugins.administration.program import launcher
-from builtin_plugins.administration.program.shipped_files import HASHES, TEAM_SOURCE, shipped_files
+from builtin_plugins.administration.program.shipped_files import (
+    HASHES,
+    TEAM_SOURCE,
+    shipped_files,
+)
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.shells import SHELLS
 from builtin_plugins.io.files.atomic import is_real_dir, remove_path
@@ -44,7 +48,9 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     how_to_remove = "" if is_checkout else "; to remove it, add --purge"
     siblings = launcher.usual_launchers(root, environ)
     shells = () if program in map(os.path.basename, siblings) else tuple(SHELLS)
-    completed = [shell for shell in shells if completion.completes(shell, program, environ)]
+    completed = [
+        shell for shell in shells if completion.completes(shell, program, environ)
+    ]
     session.show_lines(
         "will be removed:",
         *(f"  {path}" for path in removed),
@@ -61,7 +67,9 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
             for sibling in siblings
         ),
     )
-    ask_to_continue(session, f"Uninstall {program}?", yes, "nothing was removed", required=True)
+    ask_to_continue(
+        session, f"Uninstall {program}?", yes, "nothing was removed", required=True
+    )
     for shell in completed:
         completion.remove_completion(shell, program, environ)
     for file in shipped_files():  # an interrupted run may leave empty directories
@@ -88,7 +96,11 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     paths += _unchanged(layout.root)
     if purge:
         paths += _recorded(session)
-        directories = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
+        directories = (
+            installation.commands_dir,
+            installation.plugins_dir,
+            layout.config_dir,
+        )
         top = os.path.join(os.path.realpath(layout.root), "")
         paths += [
             directory
@@ -96,7 +108,10 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
             if is_real_dir(directory) and os.path.realpath(directory).startswith(top)
         ]
         if is_real_dir(layout.core_dir):
-            paths += [os.path.join(layout.core_dir, name) for name in os.listdir(layout.core_dir)]
+            paths += [
+                os.path.join(layout.core_dir, name)
+                for name in os.listdir(layout.core_dir)
+            ]
     paths += _links(session.environ, launchers)
     config_file = os.path.join(layout.core_dir, "cli.json")
     last = [*launchers, config_file] if config_file in paths else launchers
@@ -117,7 +132,9 @@ def _unchanged(root: str) -> Iterator[str]:
         return
     for file in shipped_files():
         path = os.path.join(root, file.relative)
-        linked = os.path.islink(os.path.dirname(path))  # the link may leave the installation
+        linked = os.path.islink(
+            os.path.dirname(path)
+        )  # the link may leave the installation
         ours = not linked and os.path.lexists(path) and file.state_in(root) != "changed"
         if ours and not os.path.samefile(path, file.original):
             yield path
@@ -134,8 +151,12 @@ def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:
             yield link
             above = os.path.dirname(os.path.dirname(link))
             for directory in (above, os.path.join(above, ".local")):
-                page = os.path.join(directory, "share/man/man1", f"{os.path.basename(link)}.1")
-                if os.path.islink(page) and os.readlink(page).startswith(f"{sys.prefix}/"):
+                page = os.path.join(
+                    directory, "share/man/man1", f"{os.path.basename(link)}.1"
+                )
+                if os.path.islink(page) and os.readlink(page).startswith(
+                    f"{sys.prefix}/"
+                ):
                     yield page
 
 

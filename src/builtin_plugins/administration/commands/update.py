@@ -13,9 +13,18 @@ import importlib_metadata
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from builtin_plugins.administration.declared import FORMAT, TIMEOUT, YES, argument, self_command
+from builtin_plugins.administration.declared import (
+    FORMAT,
+    TIMEOUT,
+    YES,
+    argument,
+    self_command,
+)
 from builtin_plugins.administration.plugins.resolution import newest_version
-from builtin_plugins.administration.plugins.transaction import Transaction, transaction_in
+from builtin_plugins.administration.plugins.transaction import (
+    Transaction,
+    transaction_in,
+)
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launcher_of,
@@ -56,7 +65,9 @@ from host.run.layout import Layout
     TIMEOUT,
     synonyms=("upgrade", "selfupdate", "self-update"),
 )
-def update(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
+def update(
+    session: Session, check: bool, format: str, yes: bool, timeout: float
+) -> None:
     """Update this program.
 
     An installed package is upgraded with pip. A git clone in which install.sh ran is
@@ -72,7 +83,9 @@ def update(session: Session, check: bool, format: str, yes: bool, timeout: float
         session.show_json({"version": now or None, "newest": newest})
         return
     shown = now or "an unknown version"
-    session.show_lines(f"{now} is the newest version" if now == newest else f"{shown} → {newest}")
+    session.show_lines(
+        f"{now} is the newest version" if now == newest else f"{shown} → {newest}"
+    )
     if check:
         return
     drop_abandoned_copy()
@@ -88,7 +101,9 @@ def update(session: Session, check: bool, format: str, yes: bool, timeout: float
             else:
                 _update_package(session.layout, tx)
             session.show_lines("updated")
-        elif is_launcher(launcher):  # a killed update or `pipx upgrade` leaves the launcher old
+        elif is_launcher(
+            launcher
+        ):  # a killed update or `pipx upgrade` leaves the launcher old
             renew_own_files(launcher, tx.messages.warn)
 
 
@@ -148,7 +163,9 @@ def _update_clone(clone: str, layout: Layout, tx: Transaction) -> None:
                 fast_forward(git, old, new)
 
 
-def _swap_in(copy: VenvCopy, launchers: list[str], tx: Transaction, undo: ExitStack) -> None:
+def _swap_in(
+    copy: VenvCopy, launchers: list[str], tx: Transaction, undo: ExitStack
+) -> None:
     """Swap in the new environment, and make the new version update the launchers' own files.
 
     The new version is run as a command, because this version can rely only on the new one's command

@@ -3,7 +3,12 @@
 import sys
 from typing import Any
 
-from builtin_plugins.administration.declared import FORMAT, WORDS, argument, self_command
+from builtin_plugins.administration.declared import (
+    FORMAT,
+    WORDS,
+    argument,
+    self_command,
+)
 from builtin_plugins.administration.pages import show_facts
 from host.cli.contents import command_of
 from host.cli.lookup import find_command
@@ -34,7 +39,9 @@ def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
     shadows = _shadowed_by(session, named)
     row = {
         "file": file or definition.entrypoint,
-        "interpreter": start_of(file, session.environ).interpreter if file else sys.executable,
+        "interpreter": start_of(file, session.environ).interpreter
+        if file
+        else sys.executable,
         "definition": definition.file,
         "origin": command_of(match).origin,
         "plugin": match.plugin or None,
@@ -51,7 +58,10 @@ def _shadowed_by(session: Session, match: Match) -> list[str]:
     """Return the places of the commands that a command or category shadows."""
     siblings, _ = session.catalog.children(session.catalog.find(match.words[:-1]))
     return [
-        place for sibling in siblings if sibling.words == match.words for place in sibling.shadows
+        place
+        for sibling in siblings
+        if sibling.words == match.words
+        for place in sibling.shadows
     ]
 
 
@@ -62,4 +72,6 @@ def _show_category(session: Session, category: Match, format: str) -> None:
         session.show_json({"category": places, "shadows": shadows})
         return
     rows = [("category", place) for place in places]
-    show_facts(session, [*rows, *(("shadows", place) for place in shadows or ["nothing"])])
+    show_facts(
+        session, [*rows, *(("shadows", place) for place in shadows or ["nothing"])]
+    )

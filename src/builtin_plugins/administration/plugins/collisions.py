@@ -32,13 +32,17 @@ def check_collisions(staged: PluginContents, tx: Transaction, *, force: bool) ->
         if other and other.package != entry.name:
             what = f"{entry.name}: {other.distribution} also has an entry point named {name}"
             remove = f"remove {other.distribution} first"
-            raise PluginError(what, "ask its author to rename it" if other.ours else remove)
+            raise PluginError(
+                what, "ask its author to rename it" if other.ours else remove
+            )
     former, _ = declarations(lock, entry)
     new = {*staged.commands, *staged.declared} - _words(former)
     _check_words(entry, tx, new, force=force)
 
 
-def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: bool) -> None:
+def check_declared_commands(
+    staged: PluginContents, tx: Transaction, *, force: bool
+) -> None:
     """Check the commands that a staged package declares in code, as `check_collisions` does.
 
     This calls the package's hooks, so the user must have agreed to add it. In safe mode, no code is
@@ -76,7 +80,9 @@ class _Collision(NamedTuple):
     existing_runs: bool
 
 
-def _check_words(entry: Entry, tx: Transaction, new: Collection[Words], *, force: bool) -> None:
+def _check_words(
+    entry: Entry, tx: Transaction, new: Collection[Words], *, force: bool
+) -> None:
     """Raise PluginError if a new command of the words `new` collides; with `force`, only warn.
 
     If an existing command would no longer run, PluginError is raised even with `force`.
@@ -98,7 +104,9 @@ def _check_words(entry: Entry, tx: Transaction, new: Collection[Words], *, force
         tx.messages.warn(f"{collision.text}; the existing command is used")
 
 
-def _collisions(entry: Entry, tx: Transaction, new: Collection[Words]) -> Iterator[_Collision]:
+def _collisions(
+    entry: Entry, tx: Transaction, new: Collection[Words]
+) -> Iterator[_Collision]:
     """Yield the collisions of the new commands `new` with existing commands or reserved words.
 
     A new command collides, too, with a category of the same words, and with an existing command
@@ -117,7 +125,9 @@ def _collisions(entry: Entry, tx: Transaction, new: Collection[Words]) -> Iterat
             text = f"{text} is already a command of {_owner(existing)}"
             yield _Collision(text, existing_runs)
         elif words[0] in RESERVED_WORDS:
-            yield _Collision(f"{text} cannot be a command: {words[0]} is reserved", True)
+            yield _Collision(
+                f"{text} cannot be a command: {words[0]} is reserved", True
+            )
         elif existing.kind == "category" and has_same_words and _has_commands(existing):
             text = f"{text} is already a category of {_owner(existing)}"
             yield _Collision(text, existing_runs)
@@ -162,4 +172,6 @@ def _has_commands(category: Match) -> bool:
 
 
 def _words(lock: Lock) -> set[Words]:
-    return {command.words for command in contents(Catalog(lock), (), deep=True).commands}
+    return {
+        command.words for command in contents(Catalog(lock), (), deep=True).commands
+    }

@@ -57,7 +57,9 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
         code = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
     hooks, declared = declarations_in(code)
     placed = tuple((*plugin.under, *words) for words in declared)
-    return PluginContents(plugin.entry, commands, hooks, placed, problems, tuple(ignored))
+    return PluginContents(
+        plugin.entry, commands, hooks, placed, problems, tuple(ignored)
+    )
 
 
 def _files_left_out(node: FolderNode, top: str) -> Iterator[Problem]:
@@ -67,7 +69,9 @@ def _files_left_out(node: FolderNode, top: str) -> Iterator[Problem]:
         yield Problem(path, finding.problem.text)
 
 
-def read_commands(*trees: CommandTree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
+def read_commands(
+    *trees: CommandTree,
+) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
     """Return the commands in `trees` by their words, and the problems in invalid definitions."""
     inside = contents(Catalog(Lock(list(trees))), (), deep=True)
     commands = {command.words: command.definition for command in inside.commands}

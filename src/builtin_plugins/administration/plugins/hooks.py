@@ -23,7 +23,9 @@ def find_plugins(installation: Installation) -> Iterator[PluginPackage | BrokenP
             yield _found(entry, plugins_dir, f"{installation.program} self plugin sync")
 
 
-def _found(entry: Entry, plugins_dir: str, restore: str) -> PluginPackage | BrokenPlugin:
+def _found(
+    entry: Entry, plugins_dir: str, restore: str
+) -> PluginPackage | BrokenPlugin:
     # Imported here: it takes 50 ms, and most installations have no package.
     from builtin_plugins.administration.plugins import package_folder
     from builtin_plugins.administration.plugins.sources.pip import PipSource
@@ -37,4 +39,6 @@ def _found(entry: Entry, plugins_dir: str, restore: str) -> PluginPackage | Brok
     if problem := source.problem(plugins_dir):
         return BrokenPlugin(entry.name, f"{problem}; to install it again: {restore}")
     points = package_folder.entry_points(package_folder.distributions_in([root]))
-    return PluginPackage(entry.name, tuple(source.folders(root)), tuple(points), entry.under)
+    return PluginPackage(
+        entry.name, tuple(source.folders(root)), tuple(points), entry.under
+    )

@@ -26,13 +26,20 @@ from builtin_plugins.administration.plugins.transaction import Transaction
 _MOST_BYTES = 1 << 26
 _SECONDS = 30.0
 _JSON = "application/vnd.pypi.simple.v1+json"
-_LINK = re.compile(r"""<a\s[^>]*href=["']?([^"'\s>#]+)#sha256=([0-9a-f]{64})""", re.IGNORECASE)
+_LINK = re.compile(
+    r"""<a\s[^>]*href=["']?([^"'\s>#]+)#sha256=([0-9a-f]{64})""", re.IGNORECASE
+)
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _HIDDEN = "****"  # pip shows this in place of a password
 
 
 def listed_checksums(
-    name: str, version: str, url: str, sha256: str, indexes: Sequence[str], tx: Transaction
+    name: str,
+    version: str,
+    url: str,
+    sha256: str,
+    indexes: Sequence[str],
+    tx: Transaction,
 ) -> tuple[str, ...]:
     """Return the checksums of the version's files; `url` and `sha256` are those of the used file.
 
@@ -40,15 +47,21 @@ def listed_checksums(
     only `sha256`; the registry then works on systems that use the same file.
     """
     if url.startswith("file://"):
-        listings: Iterable[Iterable[tuple[str, str]]] = [_files_beside(unquote(urlsplit(url).path))]
+        listings: Iterable[Iterable[tuple[str, str]]] = [
+            _files_beside(unquote(urlsplit(url).path))
+        ]
     else:
         pages = (_page_of(index, name) for index in _with_passwords(indexes, tx))
         listings = (_files_on(page, tx) for page in pages)
     for listing in listings:
-        checksums = {checksum for file, checksum in listing if _is_version(file, name, version)}
+        checksums = {
+            checksum for file, checksum in listing if _is_version(file, name, version)
+        }
         if sha256 in checksums:
             return tuple(sorted(checksums))
-    tx.messages.debug(f"{name}: no index lists its other files; only {url} can be installed")
+    tx.messages.debug(
+        f"{name}: no index lists its other files; only {url} can be installed"
+    )
     return (sha256,)
 
 
@@ -70,7 +83,9 @@ def _files_on(page: str, tx: Transaction) -> list[tuple[str, str]]:
     """Return the name and the checksum of each file on the page of a package in an index."""
     if page.startswith("file://"):
         with suppress(OSError):
-            text = Path(unquote(urlsplit(page).path), "index.html").read_text("utf-8", "replace")
+            text = Path(unquote(urlsplit(page).path), "index.html").read_text(
+                "utf-8", "replace"
+            )
             return _links(text)
         return []
     content, is_json = _downloaded(page, tx)
@@ -138,5 +153,7 @@ def _is_version(file: str, name: str, version: str) -> bool:
     with suppress(InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
         parse = parse_wheel_filename if file.endswith(".whl") else parse_sdist_filename
         found_name, found_version, *_ = parse(file)
-        return found_name == canonicalize_name(name) and found_version == Version(version)
+        return found_name == canonicalize_name(name) and found_version == Version(
+            version
+        )
     return False

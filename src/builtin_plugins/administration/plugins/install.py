@@ -9,7 +9,10 @@ from enum import Enum
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.reconcile import Reconciled, now, set_aside
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.transaction import Transaction, locked_registry
+from builtin_plugins.administration.plugins.transaction import (
+    Transaction,
+    locked_registry,
+)
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
@@ -25,24 +28,32 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
     """Raise PluginError if the name of a new plugin is invalid or taken."""
     hint = make_source(entry).name_hint
     if not is_plugin_name(entry.name):
-        raise PluginError(f"{entry.name!r} is not a valid plugin name; {NAME_RULE}{hint}")
+        raise PluginError(
+            f"{entry.name!r} is not a valid plugin name; {NAME_RULE}{hint}"
+        )
     if entry.name in entries:
         raise PluginError(f"{entry.name} is already the name of another plugin{hint}")
 
 
-def ensure_built(staged: PluginContents, tx: Transaction, *, yes: bool) -> PluginContents:
+def ensure_built(
+    staged: PluginContents, tx: Transaction, *, yes: bool
+) -> PluginContents:
     """Return the staged version; build what has no wheel after the user agrees.
 
     Raises OperationError if the user does not agree, or if nobody can be asked.
     """
     agreed: list[str] = []
     while staged.unbuilt:
-        names = " and ".join(f"{name} {version}" for name, version in staged.unbuilt.items())
+        names = " and ".join(
+            f"{name} {version}" for name, version in staged.unbuilt.items()
+        )
         tx.session.show_lines(
             f"{names}: no wheel; building one runs the package's own code, and the new commands "
             "are shown after the build"
         )
-        ask_to_continue(tx.session, "Build it?", yes, "nothing was changed", required=True)
+        ask_to_continue(
+            tx.session, "Build it?", yes, "nothing was changed", required=True
+        )
         agreed += staged.unbuilt
         staged = make_source(staged.entry).build(tx, agreed)
     return staged
@@ -69,7 +80,9 @@ def plan_of(entry: Entry, registry: Registry, plugins_dir: str) -> Plan:
     return Plan.NOTHING if is_recorded else Plan.UPDATE
 
 
-def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = False) -> Plan:
+def install(
+    entry: Entry, tx: Transaction, *, new: bool = False, team: bool = False
+) -> Plan:
     """Make the staged version of a plugin the current one; return what that changed.
 
     A new version is only a directory, which is complete before the link leads to it.
@@ -89,7 +102,9 @@ def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = Fa
             check_new_name(entry, registry.entries)
             path = os.path.join(tx.plugins_dir, entry.name)
             if os.path.lexists(path):
-                raise PluginError(f"{path} already exists", f"remove that path{source.name_hint}")
+                raise PluginError(
+                    f"{path} already exists", f"remove that path{source.name_hint}"
+                )
         former = registry.entries.get(entry.name)
         enabled = former.enabled if former else entry.enabled
         entry = entry.replaced(installedAt=now(), enabled=enabled)
@@ -117,7 +132,9 @@ def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
         store = store_of(tx.plugins_dir, entry.name)
         staged = os.path.dirname(tx.files)
         os.chmod(staged, mode_below(tx.plugins_dir))
-        write_file(os.path.join(staged, ENTRY_FILE), json.dumps(entry.fields(), indent=2))
+        write_file(
+            os.path.join(staged, ENTRY_FILE), json.dumps(entry.fields(), indent=2)
+        )
         make_directory(store.directory)
         store.commit(staged, entry.version_dir, undo)
 
@@ -126,7 +143,9 @@ def _restores(recorded: Entry, entry: Entry) -> bool:
     """Return whether only files were missing, so that the recorded entry is still right."""
     local = ("installedAt", "python", "words")
     return all(
-        value == getattr(recorded, key) for key, value in entry.values().items() if key not in local
+        value == getattr(recorded, key)
+        for key, value in entry.values().items()
+        if key not in local
     )
 
 
@@ -134,7 +153,9 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
     """Return the version directories to keep, oldest first: the new one and the latest old ones."""
     known = (*former.versions, former.version_dir) if former else ()
     versions = list(dict.fromkeys((*known, entry.version_dir)))
-    earlier = [version for version in versions if version not in ("", entry.version_dir)]
+    earlier = [
+        version for version in versions if version not in ("", entry.version_dir)
+    ]
     kept = {*earlier[-_EARLIER_VERSIONS:], entry.version_dir}
     return tuple(version for version in versions if version in kept)
 
@@ -146,7 +167,9 @@ def remove(entry: Entry, tx: Transaction) -> Reconciled:
     """
     if tx.registry.is_shared(entry.name):
         what = f"{entry.name}: your team's registry.json lists it"
-        raise PluginError(what, "disable the plugin, or remove it from registry.json for everybody")
+        raise PluginError(
+            what, "disable the plugin, or remove it from registry.json for everybody"
+        )
     with locked_registry(tx) as change:
         set_aside(tx.plugins_dir, entry.name, change.undo)
         change.registry.drop(entry.name)

@@ -65,7 +65,9 @@ class KnownPlugin(Record):
 
     def described(self) -> dict[str, Any]:
         """Return the plugin as the JSON listing shows it."""
-        from host.cli.contents import contents  # imported here because only JSON needs it
+        from host.cli.contents import (
+            contents,
+        )  # imported here because only JSON needs it
 
         commands = contents(Catalog(self.own), (), deep=True).commands
         fields = self.entry.fields()
@@ -91,7 +93,9 @@ def inventory(
     plugin is broken may then be missing.
     """
     plugins_dir = session.installation.plugins_dir
-    if session.current_lock is None:  # the lock is outdated if anything in `plugins/` has changed
+    if (
+        session.current_lock is None
+    ):  # the lock is outdated if anything in `plugins/` has changed
         # Imported here: it takes as long as a third of a list.
         from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 
@@ -103,7 +107,9 @@ def inventory(
 
     trees = _trees_of_versions(lock, registry)
     directories = {}
-    for plugin in directory.find_directory_plugins(plugins_dir, registry, without=trees):
+    for plugin in directory.find_directory_plugins(
+        plugins_dir, registry, without=trees
+    ):
         directories[plugin.entry.name] = plugin
     entries = {**registry.entries}
     for plugin in directories.values():
@@ -122,7 +128,9 @@ def inventory(
             own = own.replaced(trees=[trees[name]])
         if entry.is_package:  # the trees and commands of all its entry points
             own, _ = declarations(lock, entry)
-        plugins.append(_known_plugin(entry, directories.get(name), lock, own, plugins_dir, restore))
+        plugins.append(
+            _known_plugin(entry, directories.get(name), lock, own, plugins_dir, restore)
+        )
     return plugins
 
 
@@ -172,7 +180,9 @@ def named_plugin(
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, including the current one."""
     store = directory.store_of(plugins_dir, entry.name)
-    kept = (directory.read_kept_entry(store.path(version)) for version in entry.versions)
+    kept = (
+        directory.read_kept_entry(store.path(version)) for version in entry.versions
+    )
     return [version for version in kept if version is not None]
 
 
@@ -204,7 +214,11 @@ def _known_plugin(
         is_here = bool(root) and os.path.isdir(root)
     state = "enabled" if entry.enabled else "disabled"
     if not is_here:
-        remedy = "" if entry.is_users_directory or entry.dev else f"; restore them with: {restore}"
+        remedy = (
+            ""
+            if entry.is_users_directory or entry.dev
+            else f"; restore them with: {restore}"
+        )
         state, reasons = "missing", [f"its files are missing{remedy}"]
     elif reasons:
         state = "broken"
@@ -217,7 +231,9 @@ def _unreadable_sources(lock: Lock, names: set[str]) -> list[str]:
     for source in lock.sources:
         if source.plugin not in names:
             continue
-        from host.run.dotenv import read_env_text  # imported here because few plugins have sources
+        from host.run.dotenv import (
+            read_env_text,
+        )  # imported here because few plugins have sources
 
         for path in source.files:
             try:
@@ -264,6 +280,11 @@ def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
         is_own = tree.path in paths or tree.plugin in names
         trees[not is_own].append(tree)
     return (
-        Lock(trees[0], [command for command in lock.commands if command.plugin in names]),
-        Lock(trees[1], [command for command in lock.commands if command.plugin not in names]),
+        Lock(
+            trees[0], [command for command in lock.commands if command.plugin in names]
+        ),
+        Lock(
+            trees[1],
+            [command for command in lock.commands if command.plugin not in names],
+        ),
     )

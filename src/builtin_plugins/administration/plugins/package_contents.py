@@ -47,11 +47,15 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginContents:
             commands |= in_trees
             problems += [relocated(problem, root, entry.name) for problem in invalid]
             for path in paths:
-                module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+                module = (
+                    path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+                )
                 if module in modules:
                     code += Path(root, path).read_bytes() + b"\n"
     hooks, declared = declarations_in(code)
-    placed = {(*entry.under, *words): definition for words, definition in commands.items()}
+    placed = {
+        (*entry.under, *words): definition for words, definition in commands.items()
+    }
     return PluginContents(
         entry,
         placed,

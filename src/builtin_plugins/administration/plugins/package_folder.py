@@ -21,7 +21,9 @@ from host.run.importing import complete_import_path, program_path
 
 # The packages of cli-host, which the RECORD of an editable installation does not list.
 _OWN_MODULES = {"host": OWN_DISTRIBUTION, "builtin_plugins": OWN_DISTRIBUTION}
-_COMPILED = re.compile(r"\.cpython-\d+\w*-[^/]*\.so\Z")  # code for one version of Python
+_COMPILED = re.compile(
+    r"\.cpython-\d+\w*-[^/]*\.so\Z"
+)  # code for one version of Python
 
 
 def distributions_in(path: Sequence[str]) -> dict[str, Any]:
@@ -32,7 +34,9 @@ def distributions_in(path: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for distribution in importlib_metadata.distributions(path=[*path]):
         with suppress(KeyError, OSError, ValueError):
-            found.setdefault(canonicalize_name(str(distribution.metadata["Name"])), distribution)
+            found.setdefault(
+                canonicalize_name(str(distribution.metadata["Name"])), distribution
+            )
     return found
 
 
@@ -55,12 +59,16 @@ def program_distributions() -> dict[str, Any]:
     return found
 
 
-def needed(requires: Iterable[str], extras: Collection[str] = ()) -> Iterator[Requirement]:
+def needed(
+    requires: Iterable[str], extras: Collection[str] = ()
+) -> Iterator[Requirement]:
     """Yield the requirements that apply on this system, with these extras."""
     for text in requires:
         requirement = Requirement(text)
         marker = requirement.marker
-        if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+        if marker is None or any(
+            marker.evaluate({"extra": extra}) for extra in ("", *extras)
+        ):
             yield requirement
 
 
@@ -75,7 +83,10 @@ def entry_points(distributions: Mapping[str, Any]) -> list[PackageEntryPoint]:
 
 
 def unmet_requirement(
-    name: str, extras: Collection[str], folder: Mapping[str, Any], program: Mapping[str, Any]
+    name: str,
+    extras: Collection[str],
+    folder: Mapping[str, Any],
+    program: Mapping[str, Any],
 ) -> str:
     """Return the first requirement of the package `name` that is not met, or "".
 

@@ -21,7 +21,11 @@ _NONE: _Uses = {}
 
 
 def preview(
-    session: Session, former: Entry | None, found: PluginContents, *, verbose: bool = False
+    session: Session,
+    former: Entry | None,
+    found: PluginContents,
+    *,
+    verbose: bool = False,
 ) -> None:
     """Print what a version adds, or what it changes from `former`.
 
@@ -53,7 +57,9 @@ def plan_lines(
     for what, names in (_uses(commands) | _uses_of_plugin(after)).items():
         if names:
             lines.append(f"{what}: {_names(names, verbose=verbose)}")
-    if not verbose and (len(commands) > _MOST_ROWS or len(after.left_out) > _MOST_NAMES):
+    if not verbose and (
+        len(commands) > _MOST_ROWS or len(after.left_out) > _MOST_NAMES
+    ):
         lines.append("to see everything, add --verbose")
     return lines
 
@@ -189,7 +195,9 @@ def _own_files(command: Definition) -> dict[str, bytes]:
     """Return the contents of a command's files by name; {} if they cannot be read."""
     is_one_file = command.is_script or not command.file
     try:
-        paths = [Path(command.file)] if is_one_file else Path(command.directory).iterdir()
+        paths = (
+            [Path(command.file)] if is_one_file else Path(command.directory).iterdir()
+        )
         return {path.name: path.read_bytes() for path in paths if path.is_file()}
     except OSError:
         return {}
@@ -231,11 +239,15 @@ def heading(entry: Entry) -> str:
     return f"{entry.name}{version} ({entry.kind}{where}{ref}{at})"
 
 
-def command_lines(groups: Mapping[str, Iterable[tuple[Words, Definition]]]) -> Iterator[str]:
+def command_lines(
+    groups: Mapping[str, Iterable[tuple[Words, Definition]]],
+) -> Iterator[str]:
     """Yield a line for each command: its key in `groups` (such as `+`), words and description."""
     rows = []
     for mark, commands in groups.items():
         for words, definition in sorted(commands, key=lambda command: command[0]):
             sudo = " [sudo]" if definition.sudo else ""
-            rows.append((f"  {mark} {' '.join(words)}", f"{definition.description}{sudo}"))
+            rows.append(
+                (f"  {mark} {' '.join(words)}", f"{definition.description}{sudo}")
+            )
     return columns(rows)

@@ -16,7 +16,10 @@ _NAME = re.compile(r"\bname\s*=\s*[\"']?([A-Za-z0-9._-]+)")
 
 def is_python_project(root: str) -> bool:
     """Return whether pip could install the directory `root`."""
-    return any(os.path.isfile(os.path.join(root, name)) for name in ("pyproject.toml", "setup.py"))
+    return any(
+        os.path.isfile(os.path.join(root, name))
+        for name in ("pyproject.toml", "setup.py")
+    )
 
 
 def is_package(root: str, commands: Collection[Words]) -> bool:

@@ -11,7 +11,9 @@ _LITERAL = re.compile(r"[\"']([^\"']+)[\"']")
 
 def declarations_in(code: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
     """Return the hooks in Python code, and the words of commands that are written as literals."""
-    from host.hookspecs import HOOKS  # imported here because `self lint` needs no pluggy
+    from host.hookspecs import (
+        HOOKS,
+    )  # imported here because `self lint` needs no pluggy
 
     text = code.decode("utf-8", "replace")
     marked = _HOOK.findall(text)

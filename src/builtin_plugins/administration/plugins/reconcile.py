@@ -39,7 +39,9 @@ _NEXT = ".cli-next"
 _FORMER = ".cli-former"
 
 
-def exclusive(plugins_dir: str, on_wait: OnWait | None = None) -> AbstractContextManager[int]:
+def exclusive(
+    plugins_dir: str, on_wait: OnWait | None = None
+) -> AbstractContextManager[int]:
     """Hold the file lock on `plugins/`.
 
     Raises OperationError if another process holds the lock. With `on_wait`, the function first
@@ -77,7 +79,9 @@ def reconcile(plugins_dir: str, registry: Registry) -> Reconciled:
     _record_kept_disabled(plugins_dir, registry)
     kept = _settle(plugins_dir, registry)
     left = {}
-    for name in sorted({*names_in(plugins_dir), *names_in(os.path.join(plugins_dir, VERSIONS))}):
+    for name in sorted(
+        {*names_in(plugins_dir), *names_in(os.path.join(plugins_dir, VERSIONS))}
+    ):
         # A damaged entry may be the one of the versions that no other entry names.
         is_unclear = name in registry.refused or (
             registry.problems and name not in registry.entries
@@ -88,7 +92,9 @@ def reconcile(plugins_dir: str, registry: Registry) -> Reconciled:
     for plugin in find_directory_plugins(plugins_dir, registry):
         name = plugin.entry.name
         if name not in {*registry.entries, *registry.refused} and is_plugin_name(name):
-            registry.put(plugin.entry.replaced(installedAt=now(), words=_first_words(plugin)))
+            registry.put(
+                plugin.entry.replaced(installedAt=now(), words=_first_words(plugin))
+            )
     write_registry(registry)
     return Reconciled(left, kept)
 
@@ -170,7 +176,9 @@ def _is_installed(name: str) -> bool:
     complete_import_path()
     import importlib_metadata  # imported here because only this function needs it
 
-    return any(True for _ in importlib_metadata.distributions(name=name, path=program_path()))
+    return any(
+        True for _ in importlib_metadata.distributions(name=name, path=program_path())
+    )
 
 
 def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:

@@ -37,11 +37,15 @@ from host import OperationError
 
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 # How pip and uv name a package that has only a source distribution, or that does not exist.
-_NO_WHEEL_PIP = re.compile(r"No matching distribution found for ([^\n]+?)(?: \(from |\n|$)")
+_NO_WHEEL_PIP = re.compile(
+    r"No matching distribution found for ([^\n]+?)(?: \(from |\n|$)"
+)
 _NO_WHEEL_UV = re.compile(r"Wheels are required for `([^`]+)`")
 _INDEXES = re.compile(r"^Looking in indexes: (.+)$", re.MULTILINE)
 _REQUIREMENT = r"(?<![\w.-])({name})((?:\s*(?:[<>=!~]=?|===)\s*[\w.*+!-]+\s*,?)+)"
-_DEPENDS = r"(?<![\w.=-])([A-Za-z][\w.-]*(?:\[[^\]]*\])?(?:(?: |==)\d[\w.!+-]*)?) depends on "
+_DEPENDS = (
+    r"(?<![\w.=-])([A-Za-z][\w.-]*(?:\[[^\]]*\])?(?:(?: |==)\d[\w.!+-]*)?) depends on "
+)
 _STUB = "Wheel-Version: 1.0\nGenerator: cli-host\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
@@ -76,7 +80,9 @@ def resolve(
         raise OperationError(_explained(resolution, wanted, program))
 
     without = {*program, canonicalize_name(local)} if local else program
-    packages = [package for package in resolution.packages if package.name not in without]
+    packages = [
+        package for package in resolution.packages if package.name not in without
+    ]
     return resolution._replace(packages=tuple(packages))
 
 
@@ -92,7 +98,9 @@ def _write_stubs(program: Mapping[str, Any], directory: str) -> list[str]:
         base = f"{name.replace('-', '_')}-{distribution.version}"
         path = os.path.join(directory, f"{base}-py3-none-any.whl")
         with zipfile.ZipFile(path, "w") as wheel:
-            wheel.writestr(f"{base}.dist-info/METADATA", distribution.read_text("METADATA") or "")
+            wheel.writestr(
+                f"{base}.dist-info/METADATA", distribution.read_text("METADATA") or ""
+            )
             wheel.writestr(f"{base}.dist-info/WHEEL", _STUB)
             wheel.writestr(f"{base}.dist-info/RECORD", "")
         lines.append(f"{name} @ {file_address(path)}\n")
@@ -114,7 +122,11 @@ def file_address(path: str) -> str:
 
 
 def _binary_options(sources: Collection[str]) -> list[str]:
-    return ["--only-binary", ":all:", *(f"--no-binary={name}" for name in sorted(sources))]
+    return [
+        "--only-binary",
+        ":all:",
+        *(f"--no-binary={name}" for name in sorted(sources)),
+    ]
 
 
 def _resolve_with_pip(
@@ -131,18 +143,25 @@ def _resolve_with_pip(
         *(*options, "--requirement", _requirements_file([wanted], tx)),
     )
     if answer.failed:
-        return _unbuilt(_NO_WHEEL_PIP.findall(answer.output), sources, tx) or answer.output
+        return (
+            _unbuilt(_NO_WHEEL_PIP.findall(answer.output), sources, tx) or answer.output
+        )
     shown = _INDEXES.search(answer.output)
     indexes = shown[1].split(", ") if shown else ["https://pypi.org/simple"]
     packages = []
     for item in json.loads(Path(report).read_text("utf-8"))["install"]:
-        name, version = canonicalize_name(item["metadata"]["name"]), item["metadata"]["version"]
+        name, version = (
+            canonicalize_name(item["metadata"]["name"]),
+            item["metadata"]["version"],
+        )
         file = item["download_info"]
         sha256 = file.get("archive_info", {}).get("hashes", {}).get("sha256", "")
         if not sha256:  # the user's own directory or repository
             continue
         listed = listed_checksums(name, version, file["url"], sha256, indexes, tx)
-        packages.append(Package(name, version, listed, not file["url"].endswith(".whl")))
+        packages.append(
+            Package(name, version, listed, not file["url"].endswith(".whl"))
+        )
     return Resolution(tuple(packages))
 
 
@@ -150,17 +169,33 @@ def _resolve_with_uv(
     wanted: str, options: Sequence[str], sources: Collection[str], tx: Transaction
 ) -> Resolution | str:
     """Return uv's answer, or its output if it finds no solution."""
-    compile_ = ("pip", "compile", "-", "--python", sys.executable, "--quiet", "--no-header")
+    compile_ = (
+        "pip",
+        "compile",
+        "-",
+        "--python",
+        sys.executable,
+        "--quiet",
+        "--no-header",
+    )
     lock = (*compile_, "--format", "pylock.toml")
     answer = tx.installer.try_uv(*lock, *options, given=f"{wanted}\n")
     if answer.failed:
-        return _unbuilt(_NO_WHEEL_UV.findall(answer.output), sources, tx) or answer.output
+        return (
+            _unbuilt(_NO_WHEEL_UV.findall(answer.output), sources, tx) or answer.output
+        )
     chosen = tomllib.loads(answer.output).get("packages", [])
-    from_index = [package for package in chosen if "wheels" in package or "sdist" in package]
+    from_index = [
+        package for package in chosen if "wheels" in package or "sdist" in package
+    ]
     # The first answer lists only the files for this system; this one those for every system.
-    pins = "".join(f"{package['name']}=={package['version']}\n" for package in from_index)
+    pins = "".join(
+        f"{package['name']}=={package['version']}\n" for package in from_index
+    )
     listed = tx.installer.try_uv(*lock, "--universal", "--no-deps", given=pins)
-    everywhere = [] if listed.failed else tomllib.loads(listed.output).get("packages", [])
+    everywhere = (
+        [] if listed.failed else tomllib.loads(listed.output).get("packages", [])
+    )
     packages = []
     for item in from_index:
         name = item["name"]
@@ -171,7 +206,9 @@ def _resolve_with_uv(
                 files += filter(None, [listing.get("sdist")])
         hashes = [file.get("hashes", {}).get("sha256", "") for file in files]
         sha256 = tuple(sorted({*filter(None, hashes)}))
-        packages.append(Package(name, str(item["version"]), sha256, "wheels" not in item))
+        packages.append(
+            Package(name, str(item["version"]), sha256, "wheels" not in item)
+        )
     return Resolution(tuple(packages))
 
 
@@ -199,7 +236,15 @@ def newest_version(wanted: Requirement, installer: Installer, *options: str) -> 
     Raises OperationError if the index does not have the package.
     """
     if not has_pip():
-        compile_ = ("pip", "compile", "-", "--python", sys.executable, "--quiet", "--no-deps")
+        compile_ = (
+            "pip",
+            "compile",
+            "-",
+            "--python",
+            sys.executable,
+            "--quiet",
+            "--no-deps",
+        )
         line = installer.uv(
             *compile_,
             *("--no-header", "--no-annotate", *options),
@@ -207,7 +252,9 @@ def newest_version(wanted: Requirement, installer: Installer, *options: str) -> 
         )
         return line.strip().partition("==")[2]
     more = ["--pre"] if wanted.specifier.prereleases else []
-    found = _VERSIONS.search(installer.pip("index", "versions", wanted.name, *more, *options))
+    found = _VERSIONS.search(
+        installer.pip("index", "versions", wanted.name, *more, *options)
+    )
     versions = found[1].split(", ") if found else []
     return next(iter(wanted.specifier.filter(versions)), "")
 
@@ -245,7 +292,9 @@ def _explained(output: str, wanted: str, program: Mapping[str, Any]) -> str:
                 continue
             if contradicts:
                 owner = re.search(_DEPENDS + re.escape(text), output)
-                subject = (owner[1] if owner else wanted.partition(" @ ")[0]).replace("==", " ")
+                subject = (owner[1] if owner else wanted.partition(" @ ")[0]).replace(
+                    "==", " "
+                )
                 return f"{subject} needs {text}, the program has {name} {distribution.version}"
     return f"{wanted.partition(' @ ')[0]}: {shortened(output)}"
 
@@ -263,7 +312,9 @@ def install_into(
         hashes = "".join(f" --hash=sha256:{checksum}" for checksum in package.sha256)
         lines.append(f"{package.name}=={package.version}{hashes}")
     for name, path in files.items():
-        lines.append(f"{name} @ {file_address(path)} --hash=sha256:{verified_sha256(path, '')}")
+        lines.append(
+            f"{name} @ {file_address(path)} --hash=sha256:{verified_sha256(path, '')}"
+        )
     sources = [package.name for package in packages if package.built]
     os.makedirs(folder, exist_ok=True)
     if lines:
@@ -273,14 +324,19 @@ def install_into(
     installed = {}
     for name, distribution in distributions_in([folder]).items():
         installed[name] = str(distribution.version)
-    is_complete = all(installed.get(package.name) == package.version for package in packages)
+    is_complete = all(
+        installed.get(package.name) == package.version for package in packages
+    )
     if not is_complete or len(installed) != len(lines):
         what = f"the folder of the package has {_listing(installed)}; expected {', '.join(lines)}"
         raise OperationError(re.sub(r" --hash=\S+", "", what))
 
 
 def _listing(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}=={version}" for name, version in versions.items()) or "nothing"
+    return (
+        ", ".join(f"{name}=={version}" for name, version in versions.items())
+        or "nothing"
+    )
 
 
 def _requirements_file(lines: Iterable[str], tx: Transaction) -> str:
@@ -302,5 +358,7 @@ def build_wheel(directory: str, tx: Transaction) -> None:
 
 def build_editable(directory: str, tx: Transaction) -> None:
     """Unpack the editable wheel of a project into `tx.built`. This runs the project's code."""
-    tx.installer.install("install", "--target", tx.built, "--no-deps", "--editable", directory)
+    tx.installer.install(
+        "install", "--target", tx.built, "--no-deps", "--editable", directory
+    )
     discard(os.path.join(tx.built, ".lock"))  # of uv

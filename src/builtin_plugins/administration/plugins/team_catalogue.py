@@ -10,7 +10,11 @@ from urllib.parse import unquote
 
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.git import GitSource, read_file
-from builtin_plugins.administration.plugins.sources.parse import is_path, other_forms, parse_source
+from builtin_plugins.administration.plugins.sources.parse import (
+    is_path,
+    other_forms,
+    parse_source,
+)
 from builtin_plugins.io.addresses import bare_address
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.git import Git, login_of
@@ -42,10 +46,18 @@ class ListedPlugin(NamedTuple):
         Raises OperationError if the catalogue lists no version.
         """
         if not (self.ref or self.sha256):
-            ask = f"ask {self.owner} for a ref or sha256" if self.owner else "add a ref or sha256"
+            ask = (
+                f"ask {self.owner} for a ref or sha256"
+                if self.owner
+                else "add a ref or sha256"
+            )
             what = f"{self.name}: the catalogue lists neither a ref nor a sha256"
-            raise OperationError(what, f"{ask}, or add the plugin from its source: {self.source}")
-        return parse_source(self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh)
+            raise OperationError(
+                what, f"{ask}, or add the plugin from its source: {self.source}"
+            )
+        return parse_source(
+            self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh
+        )
 
 
 def listed_plugin(session: Session, text: str, seconds: float) -> ListedPlugin | None:
@@ -54,7 +66,11 @@ def listed_plugin(session: Session, text: str, seconds: float) -> ListedPlugin |
     Returns None if `text` is another form of SOURCE, or if no catalogue is configured. Raises
     UsageError if none of the catalogues lists it.
     """
-    if is_path(text) or not is_plugin_name(text) or not session.installation.config.catalogues:
+    if (
+        is_path(text)
+        or not is_plugin_name(text)
+        or not session.installation.config.catalogues
+    ):
         return None
     listed = fetch_catalogues(session, seconds)
     if text not in listed:
@@ -78,7 +94,9 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin
             try:
                 content = _fetch(address, area, session, seconds)
             except UsageError as failure:  # the address is wrong, not the command line
-                problem = Problem(session.layout.config_file, failure.what, key="team.catalogue")
+                problem = Problem(
+                    session.layout.config_file, failure.what, key="team.catalogue"
+                )
                 raise InstallationError(problem) from None
         if len(content) > _MOST_BYTES:
             raise OperationError(f"{called}: larger than {_MOST_BYTES} bytes")
@@ -88,14 +106,18 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin
             found.setdefault(plugin.name, plugin)
     copy = session.installation.cache_path("catalogue")
     plugins = found.values()
-    names = [{"name": plugin.name, "description": plugin.description} for plugin in plugins]
+    names = [
+        {"name": plugin.name, "description": plugin.description} for plugin in plugins
+    ]
     with suppress(OSError):  # without the cached names, Tab offers no names
         make_directory(os.path.dirname(copy), 0o700)
         write_file(copy, json.dumps({"plugins": names}))
     return found
 
 
-def parse_catalogue(path: str, content: bytes) -> tuple[list[ListedPlugin], list[Problem]]:
+def parse_catalogue(
+    path: str, content: bytes
+) -> tuple[list[ListedPlugin], list[Problem]]:
     """Return the valid plugins of a catalogue, and the problems with the others.
 
     Raises DefinitionError if the file as a whole is invalid.
@@ -115,7 +137,9 @@ def parse_catalogue(path: str, content: bytes) -> tuple[list[ListedPlugin], list
 def _parsed(fields: Fields) -> ListedPlugin:
     name = fields.filled("name", required=True)
     if not is_plugin_name(name):
-        raise fields.refused("name", "not a valid plugin name; use a-z, 0-9, ., _ and -")
+        raise fields.refused(
+            "name", "not a valid plugin name; use a-z, 0-9, ., _ and -"
+        )
     more = [fields.text(key) for key in ("ref", "sha256", "description", "owner")]
     return ListedPlugin(name, fields.filled("source", required=True), *more)
 

@@ -100,7 +100,9 @@ class Transaction:
 
 
 @contextmanager
-def transaction_in(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
+def transaction_in(
+    session: Session, directory: str, seconds: float
+) -> Iterator[Transaction]:
     """Yield a transaction staged in `directory`; lock nothing. Raises OSError."""
     with staging(directory) as area:
         os.mkdir(os.path.join(area, "version"))
@@ -108,7 +110,9 @@ def transaction_in(session: Session, directory: str, seconds: float) -> Iterator
 
 
 @contextmanager
-def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Transaction]:
+def transaction(
+    session: Session, seconds: float = _CALL_SECONDS
+) -> Iterator[Transaction]:
     """Remove the leftovers of interrupted changes, then yield a transaction staged in `plugins/`.
 
     `plugins/` is locked during the removal, but not in the block. The end of the block commits

@@ -45,7 +45,11 @@ def launcher_text(interpreter: str) -> str:
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
         raise OperationError(f"{interpreter}: this path is too long for a launcher")
     packages = str(Path(host.__file__).parent.parent)
-    values = {"HEAD": head, "PACKAGES": _expression(packages), "PREFIX": repr(sys.prefix)}
+    values = {
+        "HEAD": head,
+        "PACKAGES": _expression(packages),
+        "PREFIX": repr(sys.prefix),
+    }
     return fill_template("launcher", **values)["launcher"]
 
 
@@ -166,7 +170,10 @@ def record_installation(root: str) -> None:
     if sys.prefix == sys.base_prefix or "\n" in root:
         return
     line = os.fsencode(f"{root}\n")
-    with suppress(OSError), open(os.path.join(sys.prefix, _INSTALLATIONS), "a+b") as file:
+    with (
+        suppress(OSError),
+        open(os.path.join(sys.prefix, _INSTALLATIONS), "a+b") as file,
+    ):
         file.seek(0)
         if line not in file.readlines():
             file.write(line)

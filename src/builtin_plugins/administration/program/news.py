@@ -41,7 +41,10 @@ def news(session: Session) -> None:
     with suppress(OSError, HostError):
         _mention(session, stamp)
     with suppress(OSError):
-        if not os.path.exists(stamp) or not 0 <= time.time() - os.stat(stamp).st_mtime < _DAY:
+        if (
+            not os.path.exists(stamp)
+            or not 0 <= time.time() - os.stat(stamp).st_mtime < _DAY
+        ):
             # The file is touched before the check, so that a failed check is not repeated today.
             make_directory(os.path.dirname(stamp), 0o700)
             Path(stamp).touch()
@@ -74,7 +77,9 @@ def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
     """Write the upstream branch's newest commit, or "" if HEAD contains it, to the file `stamp`."""
     git = Git(root, environ, _SERVER_SECONDS)
     if "GIT_SSH" not in environ:
-        usual = git("config", "--default=ssh", "--get", "core.sshCommand").decode().strip()
+        usual = (
+            git("config", "--default=ssh", "--get", "core.sshCommand").decode().strip()
+        )
         ssh = environ.get("GIT_SSH_COMMAND") or usual
         git.environ = {**environ, "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes"}
     write_file(stamp, newer_commit(git))

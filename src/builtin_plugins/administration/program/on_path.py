@@ -27,7 +27,9 @@ class Start(NamedTuple):
     is_linked: bool
 
 
-def link_on_path(launcher: str, environ: Mapping[str, str], *, usual: bool = False) -> Start:
+def link_on_path(
+    launcher: str, environ: Mapping[str, str], *, usual: bool = False
+) -> Start:
     """Link a launcher in ~/.local/bin, unless its name is taken there or works already.
 
     `usual` says that the script that pip installed starts this installation, too.
@@ -65,7 +67,9 @@ def link_on_path(launcher: str, environ: Mapping[str, str], *, usual: bool = Fal
 
 def _link_man_page(name: str, environ: Mapping[str, str]) -> None:
     """Link the man page unless `man` finds it in the environment. Raises OSError."""
-    if sys.prefix == sys.base_prefix or f"{sys.prefix}/bin" in environ.get("PATH", "").split(":"):
+    if sys.prefix == sys.base_prefix or f"{sys.prefix}/bin" in environ.get(
+        "PATH", ""
+    ).split(":"):
         return
     pages = os.path.join(home(environ), ".local", "share", "man", "man1")
     link = os.path.join(pages, f"{name}.1")

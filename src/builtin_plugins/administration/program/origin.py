@@ -18,7 +18,8 @@ from host.hook_marker import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 
 _COMMIT = "cli-host-commit"  # the file in a clone's environment with the commit it was made of
-_ARCHIVE = "cli-host-archive"  # the file with the path of the single file; see release/zipapp
+# the file with the path of the single file; see release/zipapp
+_ARCHIVE = "cli-host-archive"
 _SECONDS = 20.0  # for a question to a package manager
 
 # A question "which package has this file", and the command that updates the package.
@@ -29,7 +30,10 @@ _MANAGERS = (
     (("apk", "info", "--quiet", "--who-owns"), "sudo apk upgrade {0}"),
 )
 # A directory in the program's path, and the command that updates the program.
-_STORES = {"/nix/store/": "nix profile upgrade cli-host", "/Cellar/": "brew upgrade cli-host"}
+_STORES = {
+    "/nix/store/": "nix profile upgrade cli-host",
+    "/Cellar/": "brew upgrade cli-host",
+}
 
 
 def clone_of_program() -> str:
@@ -62,7 +66,9 @@ def check_updatable(environ: Mapping[str, str], launcher: str) -> None:
         if os.path.exists(launcher):
             remedy += f", and run: {command}"
         raise OperationError(what, remedy)
-    file = os.path.realpath(host.__file__)  # a package manager knows no path through a link
+    file = os.path.realpath(
+        host.__file__
+    )  # a package manager knows no path through a link
     complete_import_path()
     distribution = importlib_metadata.distribution(OWN_DISTRIBUTION)
     command = _command_of_owner(file, environ)
@@ -75,7 +81,9 @@ def check_updatable(environ: Mapping[str, str], launcher: str) -> None:
             f"update it with {installer}",
         )
     if command:
-        raise OperationError(f"{file}: a package manager installed this program", command)
+        raise OperationError(
+            f"{file}: a package manager installed this program", command
+        )
 
 
 def archive_of_program() -> str:

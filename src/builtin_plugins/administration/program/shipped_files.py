@@ -18,14 +18,19 @@ from host.hook_marker import OWN_DISTRIBUTION
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
 TEAM_SOURCE = "core/lib/.source"  # records SOURCE of `self init --from` (not for git repositories)
-HASHES = "core/lib/.shipped"  # the checksums of the shipped files, as sha256sum prints them
+# the checksums of the shipped files, as sha256sum prints them
+HASHES = "core/lib/.shipped"
 
 _HASH_LINE = re.compile(r"[0-9a-f]{64}  \S")
 _GIT_SECONDS = 60.0  # time limit for `git ls-files`
 _SHIPPED = (  # an explicit list, because a checkout also contains other files
     *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
     *("commands/demo/precedence", "commands/demo/words"),
-    *("commands/setup/category.json", "commands/setup/postman", "config/settings.conf.example"),
+    *(
+        "commands/setup/category.json",
+        "commands/setup/postman",
+        "config/settings.conf.example",
+    ),
     *(f"core/{name}" for name in IN_CORE),
     "plugins/README.md",
 )
@@ -82,7 +87,11 @@ def shipped_files() -> Iterator[ShippedFile]:
         for original in sorted(top.rglob("*")) if top.is_dir() else [top]:
             # An installation that has become a package has its own records in core/lib.
             is_record = original.name.startswith(".") and original.parent.name == "lib"
-            if original.is_file() and original.parent.name != "__pycache__" and not is_record:
+            if (
+                original.is_file()
+                and original.parent.name != "__pycache__"
+                and not is_record
+            ):
                 yield ShippedFile(original.relative_to(skeleton), original)
     yield ShippedFile(GITIGNORE, gitignore())
 
@@ -152,8 +161,14 @@ def own_files(root: str) -> list[ShippedFile]:
     are also left out. Raises OperationError if git fails.
     """
     tracked = _tracked(root)
-    untracked = (file for file in shipped_files() if file.is_own and file.relative not in tracked)
-    return [file for file in untracked if is_real_dir(os.path.join(root, file.relative.parent))]
+    untracked = (
+        file for file in shipped_files() if file.is_own and file.relative not in tracked
+    )
+    return [
+        file
+        for file in untracked
+        if is_real_dir(os.path.join(root, file.relative.parent))
+    ]
 
 
 def _tracked(root: str) -> set[Path]:
@@ -171,13 +186,17 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
     if is_checkout(root):
         return
     files = own_files(root)
-    _write_hashes(root, files)  # first: an interruption must not leave a file without a checksum
+    _write_hashes(
+        root, files
+    )  # first: an interruption must not leave a file without a checksum
     for file in files:
         path, state = os.path.join(root, file.relative), file.state_in(root)
         if state == "stale":
             write_file(path, file.original.read_bytes())
         elif state == "changed":
-            warn(f"{path}: kept because you changed it; this version contains a different file")
+            warn(
+                f"{path}: kept because you changed it; this version contains a different file"
+            )
 
 
 def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
@@ -185,7 +204,11 @@ def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
     known = _read_hashes(root)
     lines = {file.checksum(file.original.read_bytes()) for file in files} - known
     path = os.path.join(root, HASHES)
-    if lines and is_real_dir(os.path.dirname(path)) and Path(HASHES) not in _tracked(root):
+    if (
+        lines
+        and is_real_dir(os.path.dirname(path))
+        and Path(HASHES) not in _tracked(root)
+    ):
         by_path = sorted(lines | known, key=lambda one: one.split()[::-1])
         write_file(path, "".join(f"{line}\n" for line in by_path))
 

@@ -4,7 +4,10 @@ import os
 from collections.abc import Iterator
 
 from builtin_plugins.administration.plugins.directory_contents import read_contents
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, relocated
+from builtin_plugins.administration.plugins.plugin_contents import (
+    PluginContents,
+    relocated,
+)
 from builtin_plugins.administration.plugins.preview import plan_lines
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder.directory import find_directory_plugins
@@ -50,10 +53,14 @@ def changed_lines(
     """
     former, contained = contained_plugins(before), contained_plugins(after, called)
     place = os.path.relpath(after.installation.plugins_dir, after.layout.root)
-    listed = git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new, "--", place)
+    listed = git(
+        "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new, "--", place
+    )
     for name, contents in contained.items():
         inside = os.path.join(place, name, "")
-        paths = [path for path in os.fsdecode(listed).split("\0") if path.startswith(inside)]
+        paths = [
+            path for path in os.fsdecode(listed).split("\0") if path.startswith(inside)
+        ]
         if not paths:
             continue
         if name not in former:

@@ -13,7 +13,10 @@ from builtin_plugins.administration.plugins.commands import sync
 from builtin_plugins.administration.plugins.directory_contents import read_commands
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
-from builtin_plugins.administration.plugins.transaction import Transaction, transaction_in
+from builtin_plugins.administration.plugins.transaction import (
+    Transaction,
+    transaction_in,
+)
 from builtin_plugins.administration.program import shipped_files
 from builtin_plugins.administration.program.launcher import (
     ensure_launcher,
@@ -22,7 +25,10 @@ from builtin_plugins.administration.program.launcher import (
 )
 from builtin_plugins.administration.program.on_path import link_on_path
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.administration.team.contained import contained_plugins, show_contained
+from builtin_plugins.administration.team.contained import (
+    contained_plugins,
+    show_contained,
+)
 from builtin_plugins.administration.team.source import fetch, team_source
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.git import Git
@@ -115,7 +121,9 @@ def _has_config(root: str) -> bool:
     return os.path.lexists(_config_file(root))
 
 
-def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: bool) -> None:
+def _make(
+    source: PluginSource, root: str, name: str, tx: Transaction, *, yes: bool
+) -> None:
     """Complete the staged files, show their contents, ask, and move them to `root`."""
     if os.path.lexists(root) and (not os.path.isdir(root) or os.listdir(root)):
         raise OperationError(f"{root}: already exists and is not empty", _OTHER_PLACE)
@@ -132,7 +140,9 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     show = partial(preview, inside, None)
     for entry in sync.missing_entries(inside):
         dry_run = entry.is_package  # nothing may be built before the question
-        sync.sync_plugin(inside, entry, yes=yes, timeout=tx.seconds, show=show, dry_run=dry_run)
+        sync.sync_plugin(
+            inside, entry, yes=yes, timeout=tx.seconds, show=show, dry_run=dry_run
+        )
     ask_to_continue(session, "Create it?", yes, "nothing was created")
     os.chmod(tx.files, atomic.mode_below(os.path.dirname(root)))
     atomic.sync_file_system(tx.files)
@@ -147,7 +157,9 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     root, launcher = tx.files, os.path.join(tx.files, "core", name)
     if os.path.lexists(launcher):
         what = f"{source.entry.source}: contains core/{name}, which the new launcher would replace"
-        raise OperationError(what, f"run git rm core/{name} in the source, or use --name")
+        raise OperationError(
+            what, f"run git rm core/{name} in the source, or use --name"
+        )
     for one in ("core", "commands", "plugins"):
         os.makedirs(os.path.join(root, one), exist_ok=True)
     if not _has_config(root):
@@ -156,7 +168,9 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     if source.is_from_git:
         prepare_git(root)
     else:
-        atomic.write_file(os.path.join(root, shipped_files.TEAM_SOURCE), f"{source.entry.source}\n")
+        atomic.write_file(
+            os.path.join(root, shipped_files.TEAM_SOURCE), f"{source.entry.source}\n"
+        )
     write_launcher(launcher)
 
 
@@ -165,7 +179,9 @@ def prepare_git(root: str) -> None:
     exclude = os.path.join(root, ".git", "info", "exclude")
     lines = "".join(f"{pattern}\n" for pattern in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
-    atomic.write_file(exclude, shipped_files.gitignore().read_text(encoding="utf-8") + lines)
+    atomic.write_file(
+        exclude, shipped_files.gitignore().read_text(encoding="utf-8") + lines
+    )
     plugins_dir = os.path.join(root, read_config(_config_file(root)).plugins_dir)
     atomic.make_directory(plugins_dir)
     empty = json.dumps({"version": registry.FORMAT, "plugins": []})
@@ -197,7 +213,13 @@ def source_of_installation(root: str, environ: Mapping[str, str]) -> str:
 
 
 def _finish(
-    session: Session, source: PluginSource, root: str, name: str, *, yes: bool, timeout: float
+    session: Session,
+    source: PluginSource,
+    root: str,
+    name: str,
+    *,
+    yes: bool,
+    timeout: float,
 ) -> None:
     """Install missing plugins, link the program, set up completion and print the next steps."""
     launcher, environ = os.path.join(root, "core", name), session.environ

@@ -19,14 +19,18 @@ from host import OperationError, UsageError
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
 _NOT_COPIED = (".git", ".venv", "cli.lock", "cli.lock.index", "__pycache__")
-_OPTIONS = UnpackOptions(keeps_top=lambda paths: any(one.split("/")[0] in _OURS for one in paths))
+_OPTIONS = UnpackOptions(
+    keeps_top=lambda paths: any(one.split("/")[0] in _OURS for one in paths)
+)
 
 
 def team_source(text: str) -> PluginSource:
     """Return the source that the argument SOURCE names. Raises UsageError for a package."""
     source = parse_source(text)
     if source.entry.is_package:
-        raise UsageError(f"{source.entry.source}: --from needs a repository, archive or directory")
+        raise UsageError(
+            f"{source.entry.source}: --from needs a repository, archive or directory"
+        )
     return source
 
 
@@ -64,7 +68,9 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
 
 def _copy(directory: str, tx: Transaction) -> None:
     if f"{os.path.realpath(tx.area)}/".startswith(f"{os.path.realpath(directory)}/"):
-        raise OperationError(f"{directory}: the new installation must not be inside its source")
+        raise OperationError(
+            f"{directory}: the new installation must not be inside its source"
+        )
     copy_directory(directory, tx.files, ignore=shutil.ignore_patterns(*_NOT_COPIED))
     for path in launchers_in(os.path.join(tx.files, "core"), anywhere=True):
         os.unlink(path)
@@ -78,7 +84,11 @@ def check_installation(root: str, called: str) -> None:
     for name in _OURS:
         path = os.path.join(root, name)
         if os.path.lexists(path) and not is_real_dir(path):
-            raise OperationError(f"{called}: {name} must be a directory, not a file or a link")
-    if not any(os.path.exists(os.path.join(root, one)) for one in ("core/cli.json", "commands")):
+            raise OperationError(
+                f"{called}: {name} must be a directory, not a file or a link"
+            )
+    if not any(
+        os.path.exists(os.path.join(root, one)) for one in ("core/cli.json", "commands")
+    ):
         what = f"{called}: contains neither core/cli.json nor commands/"
         raise OperationError(what, "give the URL of the team's git repository")

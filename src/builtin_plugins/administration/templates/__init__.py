@@ -17,7 +17,9 @@ def fill_template(template: str, **values: str) -> dict[str, str]:
         text = file.read_text(encoding="utf-8")
         for name, value in values.items():
             in_json = json.dumps(value, ensure_ascii=False)[1:-1]
-            text = text.replace(f"@{name}@", in_json if path.endswith(".json") else value)
+            text = text.replace(
+                f"@{name}@", in_json if path.endswith(".json") else value
+            )
             path = path.replace(f"@{name}@", value)
         files[path] = text
     return files

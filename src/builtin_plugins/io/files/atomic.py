@@ -64,7 +64,9 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
     os.fchmod(descriptor, mode)
 
 
-def make_directory(path: str, mode: int | None = None, undo: ExitStack | None = None) -> None:
+def make_directory(
+    path: str, mode: int | None = None, undo: ExitStack | None = None
+) -> None:
     """Make the directory `path` and its missing parents. Raises OSError.
 
     Without `mode`, they get the mode of the nearest existing parent. `undo` gets steps that

@@ -13,7 +13,9 @@ _WAIT_SECONDS = 120.0  # maximum time that a change waits for the lock
 _SILENT_SECONDS = 1.0  # time to wait before a message is printed
 _RETRY_SECONDS = 0.01
 
-OnWait = Callable[[str], object]  # called with a message if another process has the lock
+OnWait = Callable[
+    [str], object
+]  # called with a message if another process has the lock
 
 
 @contextmanager
@@ -24,7 +26,9 @@ def file_lock(path: str, on_wait: OnWait | None = None) -> Iterator[int]:
     `on_wait`, the function first waits for the lock, as `take_file_lock` does.
     """
     with os_errors_explained(path):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(
+            path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        )
     try:
         if not take_file_lock(descriptor, on_wait) or not _is_at(path, descriptor):
             raise OperationError(f"{path}: another change is in progress", "try again")

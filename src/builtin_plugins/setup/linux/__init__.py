@@ -15,7 +15,9 @@ def is_installed(paths: ToolPaths) -> bool:
 
 def is_program(directory: str, inside: str) -> bool:
     """Return whether the path `inside` resolves to an executable file in `directory`."""
-    return is_file(directory, inside) and os.access(os.path.join(directory, inside), os.X_OK)
+    return is_file(directory, inside) and os.access(
+        os.path.join(directory, inside), os.X_OK
+    )
 
 
 def is_file(directory: str, inside: str) -> bool:

@@ -18,7 +18,11 @@ from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import Messages, OperationError
 
 _LIMITS = UnpackOptions(members=100_000, size=8 << 30)
-_PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # the first bytes of PNG and SVG files
+_PICTURES = (
+    b"\x89PNG\r\n\x1a\n",
+    b"<svg",
+    b"<?xml",
+)  # the first bytes of PNG and SVG files
 _FETCHED_ICON = os.path.join(ownership.MARK, "icon")
 _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
@@ -57,7 +61,9 @@ def install(settings: ToolSettings, messages: Messages) -> str:
         # root copies the prepared files from here; /tmp is often too small for them.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
-            swap.run_with_sudo(sudo, settings, messages, partial(fetch, settings, messages, stage))
+            swap.run_with_sudo(
+                sudo, settings, messages, partial(fetch, settings, messages, stage)
+            )
     if paths.bin_dir not in settings.environ.get("PATH", paths.bin_dir).split(":"):
         messages.warn(f"{paths.bin_dir} is not on your PATH")
     return paths.link
@@ -91,7 +97,9 @@ def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Applic
     messages.line(f"Downloading {bare_address(address)}")
     sha256 = settings.values["SHA256"]
     with progress_bar(messages, settings.name) as progress:
-        checksum = download(address, archive, seconds=seconds, sha256=sha256, progress=progress)
+        checksum = download(
+            address, archive, seconds=seconds, sha256=sha256, progress=progress
+        )
     version = checksum[:12]
     store = ownership.store_of(settings.paths)
     directory, staged = store.path(version), ""
@@ -101,7 +109,10 @@ def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Applic
         extract(archive, Path(directory), bare_address(address), _LIMITS)
         _complete(directory, settings, messages)
     archive.unlink()
-    launcher, icon = _find_launcher(directory, settings), _find_icon(directory, settings)
+    launcher, icon = (
+        _find_launcher(directory, settings),
+        _find_icon(directory, settings),
+    )
     messages.debug(f"version {version}, launcher {launcher}, icon {icon or 'none'}")
     icon = os.path.join(store.link, icon) if icon else ""
     return swap.Application(version, launcher, _menu_text(settings, icon), staged)
@@ -114,7 +125,9 @@ def _complete(directory: str, settings: ToolSettings, messages: Messages) -> Non
     """
     if not _find_launcher(directory, settings):
         tried = ", ".join(dict.fromkeys(_launchers(settings)))
-        raise OperationError(f"the archive has no program to start (looked for {tried})")
+        raise OperationError(
+            f"the archive has no program to start (looked for {tried})"
+        )
     if problem := foreign_program(directory, _find_launcher(directory, settings)):
         name = variable(settings.tool, "DOWNLOAD_URL")
         raise OperationError(problem, f"set {name} to the archive for this machine")
@@ -136,7 +149,12 @@ def _launchers(settings: ToolSettings) -> tuple[str, ...]:
 
 def _find_launcher(directory: str, settings: ToolSettings) -> str:
     return next(
-        (launcher for launcher in _launchers(settings) if linux.is_program(directory, launcher)), ""
+        (
+            launcher
+            for launcher in _launchers(settings)
+            if linux.is_program(directory, launcher)
+        ),
+        "",
     )
 
 

@@ -39,7 +39,8 @@ def foreign_program(directory: str, launcher: str) -> str:
         machine = _machine(os.path.join(directory, program))
         if machine not in (None, own, *_ALSO_RUNS.get(own, ())):
             found, here = (
-                _NAMES.get(number or 0, f"processor {number}") for number in (machine, own)
+                _NAMES.get(number or 0, f"processor {number}")
+                for number in (machine, own)
             )
             return f"{program} is for {found}, and this machine is {here}"
     return ""

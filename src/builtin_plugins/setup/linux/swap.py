@@ -42,7 +42,9 @@ class Application(NamedTuple):
     staged: str
 
 
-def install(paths: ToolPaths, prepare: Callable[[str], Application]) -> list[OperationError]:
+def install(
+    paths: ToolPaths, prepare: Callable[[str], Application]
+) -> list[OperationError]:
     """Call `prepare` with a staging directory, and install the version that it prepares there.
 
     If a step fails, everything is undone, and OSError or OperationError is raised. Returns an error
@@ -61,7 +63,9 @@ def _swap_in(paths: ToolPaths, application: Application) -> None:
     version, launcher, menu, staged = application
     ownership.refuse_foreign(paths)  # other files may have appeared during the download
     if not linux.is_program(staged or store.path(version), launcher):
-        raise OperationError(f"{staged or store.path(version)} has no program {launcher}")
+        raise OperationError(
+            f"{staged or store.path(version)} has no program {launcher}"
+        )
     with signals_blocked(), undoing() as undo:
         for path in (paths.link, paths.desktop_file):
             atomic.make_directory(os.path.dirname(path), 0o755, undo)
@@ -71,7 +75,9 @@ def _swap_in(paths: ToolPaths, application: Application) -> None:
         if version != store.current:
             if linux.is_installed(paths) and os.readlink(paths.link) != target:
                 # First link directly to the old version: the new one may lack the old launcher.
-                _replace(atomic.write_link, paths.link, os.path.realpath(paths.link), undo)
+                _replace(
+                    atomic.write_link, paths.link, os.path.realpath(paths.link), undo
+                )
             store.activate(version, undo)
         _replace(_write_menu, paths.desktop_file, menu, undo)
         _replace(atomic.write_link, paths.link, target, undo)
@@ -87,7 +93,10 @@ def uninstall(paths: ToolPaths) -> None:
     with store.exclusive():
         is_own = ownership.owned_paths(paths)
         with signals_blocked(), undoing() as undo:
-            for write, path in (_write_menu, paths.desktop_file), (atomic.write_link, paths.link):
+            for write, path in (
+                (_write_menu, paths.desktop_file),
+                (atomic.write_link, paths.link),
+            ):
                 if is_own[path]:
                     _replace(write, path, None, undo)
             if is_own[paths.install_dir]:
@@ -101,7 +110,9 @@ def clear(paths: ToolPaths) -> list[OperationError]:
     for path in (paths.link, paths.desktop_file):
         atomic.discard(atomic.temporary(path))
     # An interrupted change may have left the link pointing directly to a version.
-    real = os.path.relpath(os.path.realpath(paths.link), os.path.realpath(paths.install_dir))
+    real = os.path.relpath(
+        os.path.realpath(paths.link), os.path.realpath(paths.install_dir)
+    )
     return ownership.store_of(paths).collect(keep=[real.partition("/")[0]])
 
 
@@ -135,8 +146,12 @@ def find_sudo(paths: ToolPaths, environ: Mapping[str, str]) -> str | None:
     sudo = find_program("sudo", environ)
     if missing and sudo is None:
         names = ", ".join(variable(paths.tool, suffix) for suffix in PATHS)
-        what = f"no permission to write to {', '.join(missing)}, and sudo is not installed"
-        raise OperationError(what, f"run setup as root, or set {names} to your own paths")
+        what = (
+            f"no permission to write to {', '.join(missing)}, and sudo is not installed"
+        )
+        raise OperationError(
+            what, f"run setup as root, or set {names} to your own paths"
+        )
     return sudo if missing else None
 
 
@@ -174,9 +189,13 @@ def run_with_sudo(
     command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.swap"]
     command += [*paths, *(prepare() if prepare else ())]
     # No cleanup here: Ctrl-C also reaches the process under sudo, which undoes its own work.
-    with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, env=dict(settings.environ), stderr=subprocess.PIPE
+    ) as process:
         _, printed = process.communicate()
-    lines = [line for line in printed.decode("utf-8", "replace").splitlines() if line.strip()]
+    lines = [
+        line for line in printed.decode("utf-8", "replace").splitlines() if line.strip()
+    ]
     if process.returncode:
         reason = "; ".join(lines) or f"exit status {process.returncode}"
         raise OperationError(f"sudo failed: {reason}")

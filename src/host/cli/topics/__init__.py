@@ -8,7 +8,15 @@ from host.cli.session import Session
 from host.run.text import printable
 
 DOCS = "https://cli-host.github.io/cli-host/"
-TOPICS = ("definitions", "arguments", "precedence", "env-files", "plugins", "exit-status", "colour")
+TOPICS = (
+    "definitions",
+    "arguments",
+    "precedence",
+    "env-files",
+    "plugins",
+    "exit-status",
+    "colour",
+)
 
 
 def topic(name: str, program: str) -> str:
@@ -27,5 +35,7 @@ def without_installation(session: Session) -> str:
 
 
 def _text(name: str) -> str:
-    with open(os.path.join(os.path.dirname(__file__), f"{name}.txt"), encoding="utf-8") as file:
+    with open(
+        os.path.join(os.path.dirname(__file__), f"{name}.txt"), encoding="utf-8"
+    ) as file:
         return file.read()

@@ -106,7 +106,10 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
         "cli self plugin disable p",
     ),
     "broken hooks": (
-        {"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": "import nowhere\n"},
+        {
+            "plugins/p/plugin.json": {"hooks": "h.py"},
+            "plugins/p/h.py": "import nowhere\n",
+        },
         "plugins",
         "plugin p is broken: ",
         "cli self plugin disable p",
@@ -125,8 +128,12 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("files", "check", "message", "remedy"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong(install: Install, files: Any, check: str, message: str, remedy: str) -> None:
+@pytest.mark.parametrize(
+    ("files", "check", "message", "remedy"), WRONG.values(), ids=WRONG
+)
+def test_what_is_wrong(
+    install: Install, files: Any, check: str, message: str, remedy: str
+) -> None:
     made = install(WELL)
     (made.root / "cli.lock").unlink()
     made.write(files)
@@ -138,7 +145,9 @@ def test_what_is_wrong(install: Install, files: Any, check: str, message: str, r
 
 @pytest.mark.slow
 def test_a_page_groups_findings_by_check_and_counts_them(install: Install) -> None:
-    made = install({**WELL, "commands/a/c/command.json": "{}", "commands/a/d/command.json": "{"})
+    made = install(
+        {**WELL, "commands/a/c/command.json": "{}", "commands/a/d/command.json": "{"}
+    )
     one, two = findings(made)
     page = [
         "definitions",
@@ -151,7 +160,9 @@ def test_a_page_groups_findings_by_check_and_counts_them(install: Install) -> No
         "\n\n3 errors; to apply the safe fixes: cli self doctor --fix\n"
     )
     fixed = doctor(made, "--fix").stdout
-    assert f"permissions\n  fixed  every user can write to {made.root}/commands\n" in fixed
+    assert (
+        f"permissions\n  fixed  every user can write to {made.root}/commands\n" in fixed
+    )
     assert fixed.endswith("\n\n2 errors, 1 fixed\n")
 
 
@@ -197,7 +208,9 @@ def lose_interpreter(made: Made) -> None:
 
 
 def lose_packages(made: Made) -> None:
-    text = made.launcher.read_text().replace("sys.path.append('/", "sys.path.append('/nowhere/")
+    text = made.launcher.read_text().replace(
+        "sys.path.append('/", "sys.path.append('/nowhere/"
+    )
     made.write({"core/other": text})
 
 
@@ -258,7 +271,11 @@ def test_a_library_that_git_tracks_stays(install: Install) -> None:
 
 
 FIXED = {
-    "an older launcher": (make_older, "launcher", "belongs to another version of this program"),
+    "an older launcher": (
+        make_older,
+        "launcher",
+        "belongs to another version of this program",
+    ),
     "directory": (make_open, "permissions", "every user can write to "),
     "settings": (make_settings_open, "permissions", "every user can write to "),
     "launcher not executable": (make_launcher_plain, "launcher", "is not executable"),
@@ -267,7 +284,11 @@ FIXED = {
         "launcher",
         'its interpreter "/nowhere/python" is missing',
     ),
-    "no packages": (lose_packages, "launcher", "belongs to another version of this program"),
+    "no packages": (
+        lose_packages,
+        "launcher",
+        "belongs to another version of this program",
+    ),
     "lock": (open_lock, "lock", "other users can write to this lock"),
     "staging": (leave_stage, "leftovers", "a change to the plugins was interrupted"),
 }
@@ -329,13 +350,20 @@ def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
     line = "add this line to your shell's start-up file: export PATH=~/.local/bin:$PATH"
     link = f"mkdir -p ~/.local/bin && ln -s {made.launcher} ~/.local/bin/"
     assert row["remedy"] == f"to put it on PATH, run {link}, and {line}"
-    assert [row["remedy"] for row in findings(made, PATH=str(there), SHELL="/bin/bash")][1:] == [
-        f"{made.launcher} self completion bash --install"  # a remedy can be typed as it is
-    ]
+    assert (
+        [row["remedy"] for row in findings(made, PATH=str(there), SHELL="/bin/bash")][
+            1:
+        ]
+        == [
+            f"{made.launcher} self completion bash --install"  # a remedy can be typed as it is
+        ]
+    )
     own = made.home / ".local/bin"
     own.mkdir(parents=True)
     path = f"{there}:{own}"
-    assert only(made, PATH=path)["remedy"].endswith(f": ln -s {made.launcher} ~/.local/bin/")
+    assert only(made, PATH=path)["remedy"].endswith(
+        f": ln -s {made.launcher} ~/.local/bin/"
+    )
     (own / "cli").symlink_to(made.launcher)
     assert only(made, PATH=str(there))["remedy"] == f"to put it on PATH, {line}"
     assert findings(made, PATH=path) == []
@@ -463,7 +491,9 @@ def records_of(made: Made) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("content", DAMAGED)
-def test_damaged_records_are_found(install: Install, tmp_path: Path, content: str) -> None:
+def test_damaged_records_are_found(
+    install: Install, tmp_path: Path, content: str
+) -> None:
     made = install()
     new = tmp_path / "new"
     assert made.run("self", "init", str(new), "--name", "acme").status == 0
@@ -485,7 +515,11 @@ def test_damaged_records_are_found(install: Install, tmp_path: Path, content: st
     assert second == f"{entry}: is damaged or missing"
     assert third == f"{shipped}: is damaged"
     pasted = made.run("-c", found[second], executable=Path("/bin/bash"))
-    assert (pasted.status, entry.is_file(), "packed" in entry.read_text()) == (0, True, True)
+    assert (pasted.status, entry.is_file(), "packed" in entry.read_text()) == (
+        0,
+        True,
+        True,
+    )
     made.run("self", "doctor", "--fix")
     assert "core/lib/os.sh" in shipped.read_text()
     trusted.unlink()

@@ -84,7 +84,9 @@ PACKAGE = json.dumps({"scripts": {"build": "echo built", "test:unit": "echo u"}}
 
 def listed(made: Made, *words: str) -> dict[str, str]:
     """Return the words of each command below `words`, with its description."""
-    found = json.loads(made.run("self", "list", *words, "--format", "json", env=PATHS).stdout)
+    found = json.loads(
+        made.run("self", "list", *words, "--format", "json", env=PATHS).stdout
+    )
     return {" ".join(one["path"]): one["description"] for one in found["commands"]}
 
 
@@ -101,9 +103,20 @@ def test_a_justfile(install: Install) -> None:
         "just deploy": "Ship it",
     }
     run = {"env": PATHS}
-    assert made.run("just", "build", "x", "--", "-v", **run).all == (0, "build x -- -v\n", "")
+    assert made.run("just", "build", "x", "--", "-v", **run).all == (
+        0,
+        "build x -- -v\n",
+        "",
+    )
     assert made.run("just", "b", **run).stdout == "build all\n"
-    for words in ("x --release -j4", "--release", "-j4 --", "-- -h", "--yes x", "--help -h"):
+    for words in (
+        "x --release -j4",
+        "--release",
+        "-j4 --",
+        "-- -h",
+        "--yes x",
+        "--help -h",
+    ):
         args = words.split()
         direct = subprocess.run(
             ["just", "build", *args],
@@ -114,9 +127,15 @@ def test_a_justfile(install: Install) -> None:
             text=True,
         )
         assert made.run("just", "build", *args, **run).all == (0, direct.stdout, "")
-    assert made.run("just", "deploy", "-e", "-h", "--", **run).stdout == "deploy -e to -h --\n"
+    assert (
+        made.run("just", "deploy", "-e", "-h", "--", **run).stdout
+        == "deploy -e to -h --\n"
+    )
     assert made.run("just", "db", "migrate", **run).stdout == "migrated\n"
-    assert made.run("just", "deploy", "prod", "a", "b", **run).stdout == "deploy prod to a b\n"
+    assert (
+        made.run("just", "deploy", "prod", "a", "b", **run).stdout
+        == "deploy prod to a b\n"
+    )
     assert made.run("just", "deploy", "prod", **run).status == 2
     assert "\ndev:\n  build " in made.run("just").stdout
     assert made.run("self", "lint").status == 0
@@ -124,7 +143,9 @@ def test_a_justfile(install: Install) -> None:
 
 def test_a_makefile_is_read_as_text(install: Install) -> None:
     made = install({"Makefile": MAKEFILE})
-    done = made.run("self", "import", str(made.root / "Makefile"), "build", "make", env=PATHS)
+    done = made.run(
+        "self", "import", str(made.root / "Makefile"), "build", "make", env=PATHS
+    )
     assert (done.status, done.stderr) == (0, "")
     assert done.stdout.splitlines()[1:4] == [
         "left out (its name is computed): $(CC)-x",
@@ -145,13 +166,22 @@ def test_a_makefile_is_read_as_text(install: Install) -> None:
     if shutil.which("make"):
         ran = made.run("build", "make", "test", "X=1", env=PATHS)
         assert ran.all == (0, f"test 1 in {made.root.name}\n", "")
-        assert made.run("build", "make", "c", "d.e", env=PATHS).all == (0, "c:d.e\n", "")
+        assert made.run("build", "make", "c", "d.e", env=PATHS).all == (
+            0,
+            "c:d.e\n",
+            "",
+        )
 
 
 @pytest.mark.slow
 def test_a_taskfile_and_a_recipe_that_is_a_group_too(install: Install) -> None:
     made = install({"Taskfile.yml": TASKFILE})
-    assert made.run("self", "import", "Taskfile.yml", "--yes", env=PATHS, cwd=made.root).status == 0
+    assert (
+        made.run(
+            "self", "import", "Taskfile.yml", "--yes", env=PATHS, cwd=made.root
+        ).status
+        == 0
+    )
     assert listed(made) == {
         "task db": "About the database",
         "task db migrate": "task db:migrate",
@@ -166,7 +196,10 @@ def test_a_taskfile_and_a_recipe_that_is_a_group_too(install: Install) -> None:
 
 def test_a_package_json(install: Install) -> None:
     made = install({"package.json": PACKAGE})
-    assert made.run("self", "import", str(made.root / "package.json"), env=PATHS).status == 0
+    assert (
+        made.run("self", "import", str(made.root / "package.json"), env=PATHS).status
+        == 0
+    )
     assert listed(made) == {"npm build": "echo built", "npm test unit": "echo u"}
     program = made.root / "bin/npm"
     program.parent.mkdir()
@@ -196,7 +229,10 @@ def test_mise(install: Install) -> None:
     )
     program.chmod(0o755)
     env = {"PATH": f"{program.parent}:/usr/bin:/bin"}
-    assert made.run("self", "import", "mise.toml", "--yes", env=env, cwd=made.root).status == 0
+    assert (
+        made.run("self", "import", "mise.toml", "--yes", env=env, cwd=made.root).status
+        == 0
+    )
     assert listed(made) == {"mise build": "Build"}
     ran = made.run("mise", "build", "-x", env=env)
     assert ran.stdout == f"--cd {made.root}/commands/mise/../.. run build -x\n"
@@ -225,7 +261,9 @@ def test_an_update_keeps_what_was_changed_by_hand(install: Install) -> None:
     )
     mine = (folder / "a.sh").read_text() + "# mine\n"
     (folder / "a.sh").write_text(mine)
-    (made.root / "Makefile").write_text("## First\na: ; @true\n## Second\nb: ; @true\nd: ; @true\n")
+    (made.root / "Makefile").write_text(
+        "## First\na: ; @true\n## Second\nb: ; @true\nd: ; @true\n"
+    )
     done = made.run(*again, "--update")
     kept = f"cli: warning: {folder}/a.sh: kept, because it was changed by hand\n"
     assert done.all == (
@@ -236,7 +274,10 @@ def test_an_update_keeps_what_was_changed_by_hand(install: Install) -> None:
     assert sorted(os.listdir(folder)) == ["a.sh", "b.sh", "category.json", "d.sh"]
     assert (folder / "a.sh").read_text() == mine
     assert json.loads((folder / "category.json").read_text())["requires"] == ["make"]
-    assert made.run(*again, "--update").stdout == f"{folder}: 3 commands\ntry it:  cli make\n"
+    assert (
+        made.run(*again, "--update").stdout
+        == f"{folder}: 3 commands\ntry it:  cli make\n"
+    )
 
 
 def test_a_try_after_a_kill_ends_in_the_same_state(install: Install) -> None:
@@ -303,7 +344,13 @@ def test_a_tool_runs_only_if_the_user_agreed(install: Install) -> None:
 
 
 def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
-    scripts = {"ok": "true", "a b": "true", "x:y": "true", "x/y": "true", "../../up": "true"}
+    scripts = {
+        "ok": "true",
+        "a b": "true",
+        "x:y": "true",
+        "x/y": "true",
+        "../../up": "true",
+    }
     made = install({"package.json": json.dumps({"scripts": scripts})})
     done = made.run("self", "import", str(made.root / "package.json"))
     assert done.stderr == ""
@@ -316,21 +363,28 @@ def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
 
 @pytest.mark.slow
 def test_into_a_plugin(install: Install) -> None:
-    made = install({"Makefile": "all: ## Build\n\t@echo all\n", "plugins/old/a/b/main.sh": "x"})
+    made = install(
+        {"Makefile": "all: ## Build\n\t@echo all\n", "plugins/old/a/b/main.sh": "x"}
+    )
     file = str(made.root / "Makefile")
     for _ in range(2):
         done = made.run("self", "import", file, "--plugin", "mk", "--update", env=PATHS)
         folder = made.root / "plugins/mk/make"
         assert done.all == (0, f"{folder}: 1 command\ntry it:  cli make\n", "")
         assert made.run("make", "all", env=PATHS).all == (0, "all\n", "")
-    assert made.run("self", "lint", str(made.root / "plugins/mk"), env=PATHS).status == 0
+    assert (
+        made.run("self", "lint", str(made.root / "plugins/mk"), env=PATHS).status == 0
+    )
     done = made.run("self", "import", file, "--plugin", "old", env=PATHS)
     remedy = 'to accept scripts, add "scripts": {} to plugin.json'
     old = f"{made.root}/plugins/old: this plugin does not accept scripts as commands; {remedy}"
     assert done.all == (1, "", f"cli: {old}\n")
     for name in ("../out", "self", "A"):
         done = made.run("self", "import", file, "--plugin", name, env=PATHS)
-        assert (done.status, f"cli: {name} is not a valid plugin name; " in done.stderr) == (
+        assert (
+            done.status,
+            f"cli: {name} is not a valid plugin name; " in done.stderr,
+        ) == (
             2,
             True,
         )
@@ -340,7 +394,9 @@ def test_into_a_plugin(install: Install) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("broken", ["error=ENOSPC", "signal=KILL"])
-def test_a_first_import_is_there_whole_or_not_at_all(install: Install, broken: str) -> None:
+def test_a_first_import_is_there_whole_or_not_at_all(
+    install: Install, broken: str
+) -> None:
     made = install({"project/Makefile": MAKEFILE})
     before = sorted(made.root.rglob("*"))
     words = ["self", "import", "project/Makefile", "--plugin", "recipes"]
@@ -354,7 +410,9 @@ def test_a_first_import_is_there_whole_or_not_at_all(install: Install, broken: s
         )  # fmt: skip
         assert done.returncode == (1 if "ENOSPC" in broken else -9)
         assert "undone" not in done.stderr
-        left = {path.name for path in made.root.rglob("*")} - {path.name for path in before}
+        left = {path.name for path in made.root.rglob("*")} - {
+            path.name for path in before
+        }
         assert "test.sh" not in {name for name in left if "ENOSPC" in broken}
         assert not (made.root / "plugins/recipes/make").exists()
         if "ENOSPC" in broken:
@@ -373,8 +431,13 @@ def test_an_update_that_fails_changes_nothing(install: Install) -> None:
     (folder / ".three.sh.tmp").mkdir()  # so that three.sh cannot be written
     failed = made.run("self", "import", "project/Makefile", "--update", cwd=made.root)
     assert (failed.status, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
-    assert {path.name: path.read_text() for path in folder.iterdir() if path.is_file()} == before
+    assert {
+        path.name: path.read_text() for path in folder.iterdir() if path.is_file()
+    } == before
     (folder / ".three.sh.tmp").rmdir()
     (folder / "zzz.sh").rmdir()
-    assert made.run("self", "import", "project/Makefile", "--update", cwd=made.root).status == 0
+    assert (
+        made.run("self", "import", "project/Makefile", "--update", cwd=made.root).status
+        == 0
+    )
     assert sorted(os.listdir(folder)) == ["category.json", "one.sh", "three.sh"]

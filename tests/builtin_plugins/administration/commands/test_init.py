@@ -19,7 +19,9 @@ Install = Callable[..., Made]
 
 # A call, and at which of its times a file is half made: fsync is of a directory in between.
 @pytest.mark.slow
-@pytest.mark.parametrize(("call", "at"), [("rename,renameat,renameat2", 3), ("fsync", 3)])
+@pytest.mark.parametrize(
+    ("call", "at"), [("rename,renameat,renameat2", 3), ("fsync", 3)]
+)
 def test_what_a_kill_leaves_goes_with_the_next_one(
     install: Install, tmp_path: Path, call: str, at: int
 ) -> None:
@@ -29,7 +31,18 @@ def test_what_a_kill_leaves_goes_with_the_next_one(
     root = tmp_path / "new"
     kill = ["-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={at}"]
     subprocess.run(
-        ["strace", "-f", "-qqq", "-o", "/dev/null", *kill, made.launcher, "self", "init", root],
+        [
+            "strace",
+            "-f",
+            "-qqq",
+            "-o",
+            "/dev/null",
+            *kill,
+            made.launcher,
+            "self",
+            "init",
+            root,
+        ],
         env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
         capture_output=True,
         check=False,
@@ -46,16 +59,24 @@ def test_what_a_kill_leaves_goes_with_the_next_one(
 
 
 @pytest.mark.slow
-def test_the_demos_end_quietly_where_nobody_reads_on(install: Install, tmp_path: Path) -> None:
+def test_the_demos_end_quietly_where_nobody_reads_on(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     root = tmp_path / "new"
     assert made.run("self", "init", str(root)).status == 0
     (tmp_path / "text").write_text("\n".join(f"word{n}" for n in range(50_000)))
     line = f"{root}/core/cli demo words 50000 < {tmp_path}/text | head -1"
-    assert made.run("-c", line, executable=Path("/bin/bash")).all == (0, "1 word0\n", "")
+    assert made.run("-c", line, executable=Path("/bin/bash")).all == (
+        0,
+        "1 word0\n",
+        "",
+    )
 
 
-@pytest.mark.parametrize("text", ["#!/bin/sh\n", None], ids=["a file", "a dangling link"])
+@pytest.mark.parametrize(
+    "text", ["#!/bin/sh\n", None], ids=["a file", "a dangling link"]
+)
 def test_what_is_in_the_launchers_place_and_is_none_is_told_before_anything_is_made(
     install: Install, tmp_path: Path, text: str | None
 ) -> None:
@@ -73,10 +94,16 @@ def test_what_is_in_the_launchers_place_and_is_none_is_told_before_anything_is_m
 
 
 @pytest.mark.parametrize("name", ["a b", "lib", "cli.json"])
-def test_a_name_that_no_program_can_have(install: Install, tmp_path: Path, name: str) -> None:
+def test_a_name_that_no_program_can_have(
+    install: Install, tmp_path: Path, name: str
+) -> None:
     refused = install().run("self", "init", str(tmp_path / "new"), "--name", name)
     rule = "use letters, digits, ., _ and -, but not cli.json, lib or schema"
-    assert refused.all == (2, "", f'cli: "{name}" is not a valid program name; {rule}\n')
+    assert refused.all == (
+        2,
+        "",
+        f'cli: "{name}" is not a valid program name; {rule}\n',
+    )
     assert not (tmp_path / "new").exists()
 
 
@@ -96,7 +123,11 @@ def test_an_installation_has_its_programs_name_and_a_version_of_its_own(
     made = install(program=program)
     root = tmp_path / "new"
     assert made.run("self", "init", str(root), *words).status == 0
-    [launcher] = (path for path in (root / "core").iterdir() if path.name in ("cli", "acme", "zed"))
+    [launcher] = (
+        path
+        for path in (root / "core").iterdir()
+        if path.name in ("cli", "acme", "zed")
+    )
     new = Made(root, launcher, made.home)
     assert new.run("--version").all == (0, f"{name} 1.0.0\n", "")
     assert new.run().stdout.startswith(f"{name} 1.0.0\n")
@@ -131,7 +162,9 @@ def test_a_second_one_restores_what_is_needed_and_no_examples(
         (root / name).unlink()
     assert made.run("self", "init", str(root)).status == 0
     assert files_of(root) == needed | kept
-    shutil.rmtree(root / "commands")  # as a clone has it, for git keeps no empty directories
+    shutil.rmtree(
+        root / "commands"
+    )  # as a clone has it, for git keeps no empty directories
     assert made.run("self", "init", str(root), "--name", "zed").status == 0
     assert files_of(root) == needed | {"core/zed"}
 
@@ -154,7 +187,9 @@ def test_one_that_was_interrupted_is_completed_with_all_examples(
 
 def git(root: Path, *words: str) -> str:
     command = ["git", "-c", "core.excludesFile=", *words]
-    return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        command, cwd=root, check=True, capture_output=True, text=True
+    ).stdout
 
 
 @pytest.mark.slow
@@ -166,7 +201,9 @@ def test_git_gets_what_works_elsewhere_and_nothing_of_this_machine(
     assert made.run("self", "init", str(root), "--name", "acme").status == 0
     new = Made(root, root / "core/acme", made.home)
     shipped = files_of(root) - {"core/acme"}
-    plugin = Repository(tmp_path / "gp", {"gp/x/command.json": command(), "gp/x/main.sh": "true"})
+    plugin = Repository(
+        tmp_path / "gp", {"gp/x/command.json": command(), "gp/x/main.sh": "true"}
+    )
     assert new.run("self", "plugin", "add", plugin.url).status == 0
     linked = ("self", "plugin", "add", str(plugin.path), "--name", "linked", "--force")
     assert new.run(*linked).status == 0
@@ -177,9 +214,23 @@ def test_git_gets_what_works_elsewhere_and_nothing_of_this_machine(
         "plugins/dropped/drop/x/main.sh": "echo dropped\n",
     }
     new.write(ours)
-    new.write({"config/settings.conf": "TOKEN=1\n", "commands/mine/x/.env.local": "TOKEN=1\n"})
-    new.write({"commands/mine/.cli-stage-1/y/main.sh": "", "core/other": "", "core/.acme.tmp": ""})
-    for words in (["mine", "x"], ["gp", "x"], ["drop", "x"], [], ["self", "plugin", "list"]):
+    new.write(
+        {"config/settings.conf": "TOKEN=1\n", "commands/mine/x/.env.local": "TOKEN=1\n"}
+    )
+    new.write(
+        {
+            "commands/mine/.cli-stage-1/y/main.sh": "",
+            "core/other": "",
+            "core/.acme.tmp": "",
+        }
+    )
+    for words in (
+        ["mine", "x"],
+        ["gp", "x"],
+        ["drop", "x"],
+        [],
+        ["self", "plugin", "list"],
+    ):
         assert new.run(*words).status == 0, words
     git(root, "init", "-q")
     git(root, "add", ".")
@@ -197,6 +248,8 @@ def test_a_gitignore_of_the_user_stays(install: Install, tmp_path: Path) -> None
 
 def test_init_help_makes_no_folder(install: Install, tmp_path: Path) -> None:
     done = install().run("self", "init", "help", cwd=tmp_path)
-    remedy = "see: cli self init --help; for a directory of this name: cli self init ./help"
+    remedy = (
+        "see: cli self init --help; for a directory of this name: cli self init ./help"
+    )
     assert done.all == (2, "", f"cli: help is no name of a directory; {remedy}\n")
     assert not (tmp_path / "help").exists()

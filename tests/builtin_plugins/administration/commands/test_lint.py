@@ -21,10 +21,17 @@ Install = Callable[..., Made]
 
 BASH = "#!/usr/bin/env bash\necho ran\n"
 HERE = "commands/a/b"
-SUMMARIES = ("no description: ", "doubtful description: ", "the script ", "--help shows ")
+SUMMARIES = (
+    "no description: ",
+    "doubtful description: ",
+    "the script ",
+    "--help shows ",
+)
 
 
-def tree(definition: Any = None, script: str | bytes = BASH, **more: Any) -> dict[str, Any]:
+def tree(
+    definition: Any = None, script: str | bytes = BASH, **more: Any
+) -> dict[str, Any]:
     """Return the files of an installation with one command; `more` are others, by folder."""
     return {
         "commands/a/category.json": {"name": "A", "description": ""},
@@ -39,7 +46,9 @@ def lint(made: Made, *words: str, env: dict[str, str] | None = None) -> tuple[in
     found = made.run("self", "lint", *words, env=env, cwd=made.root)
     assert found.stderr == ""
     lines = found.stdout.splitlines(keepends=True)
-    return found.status, "".join([one for one in lines if not one.startswith(SUMMARIES)])
+    return found.status, "".join(
+        [one for one in lines if not one.startswith(SUMMARIES)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,7 +61,9 @@ def lint(made: Made, *words: str, env: dict[str, str] | None = None) -> tuple[in
         ("s.json", "{,}", "s.json:1:2: "),
     ],
 )
-def test_a_schema_of_the_output(install: Install, schema: str, content: str, finding: str) -> None:
+def test_a_schema_of_the_output(
+    install: Install, schema: str, content: str, finding: str
+) -> None:
     files = tree(command(output="json", schema=schema), **{f"{HERE}/s.json": content})
     made = install(files)
     status, text = lint(made)
@@ -93,15 +104,31 @@ INDENTED = """\
 
 DEFINITIONS = {
     "json": ("}", "6:1: ", "trailing comma"),
-    "type": ('"hidden": "yes"', '5:3: "hidden": ', "expected true or false, found a string"),
-    "twice": ('"os": [],\n  "os": []', "6:3: ", 'the key "os" occurs twice in one object'),
+    "type": (
+        '"hidden": "yes"',
+        '5:3: "hidden": ',
+        "expected true or false, found a string",
+    ),
+    "twice": (
+        '"os": [],\n  "os": []',
+        "6:3: ",
+        'the key "os" occurs twice in one object',
+    ),
     "inside args": (
         '"args": [{"name": "one"},\n    {"name": "--x", "type": "integer"}]',
         '6:21: "args[1].type": ',
         'a flag (an option without "value") cannot have this key',
     ),
-    "variable": ('"envs": {"A": "1", "B": []}', '5:22: "envs.B": ', "expected a string, number or"),
-    "misspelt": ('"env_file": []', "5:3: ", '"env_file": unknown key; did you mean "env_files"?'),
+    "variable": (
+        '"envs": {"A": "1", "B": []}',
+        '5:22: "envs.B": ',
+        "expected a string, number or",
+    ),
+    "misspelt": (
+        '"env_file": []',
+        "5:3: ",
+        '"env_file": unknown key; did you mean "env_files"?',
+    ),
     "misspelt in args": (
         '"args": [{"name": "one", "choice": []}]',
         '5:28: "args[0].choice": ',
@@ -122,7 +149,11 @@ DEFINITIONS = {
         "5:3: ",
         '"sudo": lnux is not one of linux, mac; did you mean linux?',
     ),
-    "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", '"envs.API_TOKEN": looks like a secret'),
+    "secret": (
+        '"envs": {"API_TOKEN": "abc"}',
+        "5:12: ",
+        '"envs.API_TOKEN": looks like a secret',
+    ),
     "reference": (
         '"envs": {"A": "$NOWHERE/x"}',
         "5:12: ",
@@ -136,7 +167,9 @@ DEFINITIONS = {
 }
 
 
-@pytest.mark.parametrize(("line", "place", "said"), DEFINITIONS.values(), ids=DEFINITIONS)
+@pytest.mark.parametrize(
+    ("line", "place", "said"), DEFINITIONS.values(), ids=DEFINITIONS
+)
 def test_what_is_wrong_with_a_definition(
     install: Install, line: str, place: str, said: str
 ) -> None:
@@ -152,7 +185,9 @@ def test_what_is_wrong_with_a_definition(
 
 
 @pytest.mark.parametrize("line", ['"envs": {"A": "1"}', '"env_files": [".env"]'])
-def test_variables_of_a_python_command_without_sources(install: Install, line: str) -> None:
+def test_variables_of_a_python_command_without_sources(
+    install: Install, line: str
+) -> None:
     text = INDENTED.replace("main.sh", "os:getpid") % f'"sources": false, {line}'
     status, shown = lint(install(tree(text)))
     what = '"sources": "sources" is false, so "envs" and "env_files" have no effect'
@@ -177,17 +212,26 @@ DEFINED = {
 
 @pytest.mark.parametrize("line", DEFINED.values(), ids=DEFINED)
 def test_what_is_right_with_a_definition(install: Install, line: str) -> None:
-    more = {"config/settings.conf": "export FROM_SETTINGS=1\n", f"{HERE}/.env": "FROM_FILE=1\n"}
+    more = {
+        "config/settings.conf": "export FROM_SETTINGS=1\n",
+        f"{HERE}/.env": "FROM_FILE=1\n",
+    }
     assert lint(install(tree(INDENTED % line, **more)))[0] == 0
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('A="open\n', ".env:1:1: the quote that opens here is not closed on this line; ignored\n"),
+        (
+            'A="open\n',
+            ".env:1:1: the quote that opens here is not closed on this line; ignored\n",
+        ),
         ("A=1\n1B=2\n", ".env:2:1: this line is not NAME=value; ignored\n"),
         (b"\xff\xfeA", ".env:1:1: is UTF-16; save it as UTF-8\n"),
-        ("A=run:give\n", ".env:1:1: the value of A looks like a reference to a secret, but"),
+        (
+            "A=run:give\n",
+            ".env:1:1: the value of A looks like a reference to a secret, but",
+        ),
     ],
     ids=["quote", "name", "UTF-16", "reference"],
 )
@@ -203,16 +247,38 @@ def test_what_is_wrong_in_a_file_of_env_files(
 
 
 SCRIPTS = {
-    "no shebang": ("echo ran\n", 0o755, "main.sh:1:1: has no shebang, so bash runs it; make"),
-    "neither": ("echo ran\n", 0o644, "main.sh:1:1: has no shebang, so bash runs it; make"),
-    "CR LF first": ("#!/bin/sh\r\necho\r\n", 0o755, "main.sh:1:1: its first line ends with CR LF"),
-    "no interpreter": ("#!/nowhere/sh\n", 0o755, 'main.sh:1:1: its interpreter "/nowhere/sh" is'),
-    "not on PATH": ("#!/usr/bin/env nowhere\n", 0o755, 'main.sh:1:1: its interpreter "nowhere" is'),
+    "no shebang": (
+        "echo ran\n",
+        0o755,
+        "main.sh:1:1: has no shebang, so bash runs it; make",
+    ),
+    "neither": (
+        "echo ran\n",
+        0o644,
+        "main.sh:1:1: has no shebang, so bash runs it; make",
+    ),
+    "CR LF first": (
+        "#!/bin/sh\r\necho\r\n",
+        0o755,
+        "main.sh:1:1: its first line ends with CR LF",
+    ),
+    "no interpreter": (
+        "#!/nowhere/sh\n",
+        0o755,
+        'main.sh:1:1: its interpreter "/nowhere/sh" is',
+    ),
+    "not on PATH": (
+        "#!/usr/bin/env nowhere\n",
+        0o755,
+        'main.sh:1:1: its interpreter "nowhere" is',
+    ),
 }
 
 
 @pytest.mark.parametrize(("script", "mode", "said"), SCRIPTS.values(), ids=SCRIPTS)
-def test_what_is_wrong_with_a_script(install: Install, script: str, mode: int, said: str) -> None:
+def test_what_is_wrong_with_a_script(
+    install: Install, script: str, mode: int, said: str
+) -> None:
     made = install(tree(script=script))
     (made.root / HERE / "main.sh").chmod(mode)
     status, shown = lint(made)
@@ -228,7 +294,9 @@ ENTRYPOINTS = {
 
 
 @pytest.mark.parametrize(("entrypoint", "said"), ENTRYPOINTS.values(), ids=ENTRYPOINTS)
-def test_an_entrypoint_that_cannot_be(install: Install, entrypoint: str, said: str) -> None:
+def test_an_entrypoint_that_cannot_be(
+    install: Install, entrypoint: str, said: str
+) -> None:
     made = install(tree(INDENTED.replace("main.sh", entrypoint) % '"os": []'))
     status, shown = lint(made)
     assert status == 1
@@ -263,12 +331,16 @@ def test_a_file_that_looks_like_a_script_is_a_hint(
     made = install(tree(**{f"commands/{name}": text}))
     said = said.format(file=made.root / "commands" / name)
     assert lint(made) == (0, f"commands/{name}:1:1: {said}\n")
-    assert lint(made, "--format", "github")[1].startswith(f"::notice file=commands/{name},line=1,")
+    assert lint(made, "--format", "github")[1].startswith(
+        f"::notice file=commands/{name},line=1,"
+    )
     made.write({"commands/a/category.json": '{"name": 1}'})
     assert lint(made)[0] == 1  # beside a finding
 
 
-def test_the_remedy_of_a_path_with_a_blank_can_be_pasted(install: Install, tmp_path: Path) -> None:
+def test_the_remedy_of_a_path_with_a_blank_can_be_pasted(
+    install: Install, tmp_path: Path
+) -> None:
     made = install(tree())
     made.write({"a b/x.sh": "true\n"})
     shown = made.run("self", "lint", f"{made.root}/a b").stdout
@@ -294,14 +366,21 @@ def test_a_command_that_a_category_hides(install: Install) -> None:
     assert f"hides {made.root}/plugins/p/a.sh\n" in listed
     (made.root / "plugins/p/a.sh").unlink()
     made.write({".cli/commands/a.sh": BASH})
-    said = ".cli/commands/a.sh:1:1: a is hidden by the category of that name; " + remedy + "\n"
+    said = (
+        ".cli/commands/a.sh:1:1: a is hidden by the category of that name; "
+        + remedy
+        + "\n"
+    )
     assert lint(made) == (0, said)
 
 
 def test_scripts_of_the_same_words(install: Install) -> None:
     more = {"commands/x.sh": BASH, "commands/x.py": BASH, "commands/a/b.sh": BASH}
     made = install(tree(**more))
-    file, root = "defines the same command and runs instead; rename one of the two files", made.root
+    file, root = (
+        "defines the same command and runs instead; rename one of the two files",
+        made.root,
+    )
     assert lint(made) == (
         1,
         f"commands/a/b.sh:1:1: {root}/{HERE}/main.sh {file}\n"
@@ -310,7 +389,9 @@ def test_scripts_of_the_same_words(install: Install) -> None:
 
 
 def test_scripts_that_are_both_named_main(install: Install) -> None:
-    made = install({"commands/x/main.py": BASH, "commands/x/main.sh": BASH, "commands/x/y.sh": ""})
+    made = install(
+        {"commands/x/main.py": BASH, "commands/x/main.sh": BASH, "commands/x/y.sh": ""}
+    )
     root = made.root
     assert lint(made) == (
         1,
@@ -325,7 +406,9 @@ def test_the_default_of_a_category(install: Install) -> None:
     made.write({"commands/a/category.json": there})
     assert lint(made)[0] == 0
     made.write({f"{HERE}/command.json": command(aliases=["c"])})
-    made.write({"commands/a/category.json": there | {"default": "c"}, "commands/d/x/y": BASH})
+    made.write(
+        {"commands/a/category.json": there | {"default": "c"}, "commands/d/x/y": BASH}
+    )
     assert lint(made)[0] == 0
     made.write({"commands/a/category.json": there | {"default": "none"}})
     made.write({"commands/d/category.json": there | {"default": "x"}})
@@ -346,15 +429,22 @@ def test_what_is_wrong_in_the_comment_of_a_script(install: Install) -> None:
         'commands/a/x:4:13: "envs.A": $B is not defined; add it to "required_envs", or write '
         "${B:-} if it may be unset\n",
     )
-    made.write({"commands/a/category.json": {"envs": {"B": "1"}}, "commands/a/x": text[:50]})
-    assert lint(made, "commands")[1].startswith("commands/a/x:2:1: this block is not closed")
+    made.write(
+        {"commands/a/category.json": {"envs": {"B": "1"}}, "commands/a/x": text[:50]}
+    )
+    assert lint(made, "commands")[1].startswith(
+        "commands/a/x:2:1: this block is not closed"
+    )
 
 
 def test_who_answers_help(install: Install) -> None:
     more = {"commands/x": BASH + "case $1 in --help) ;; esac\n", "commands/y": BASH}
     made = install(tree(**more))
     shown = made.run("self", "lint").stdout.splitlines()
-    assert shown[2:] == ["--help shows the help page: a b, y", "the script handles --help: x"]
+    assert shown[2:] == [
+        "--help shows the help page: a b, y",
+        "the script handles --help: x",
+    ]
     rows = json.loads(made.run("self", "lint", "--format", "json").stdout)
     assert rows["findings"] == []
     assert rows["help"] == {"page": ["a b", "y"], "script": ["x"]}
@@ -388,12 +478,16 @@ def test_what_is_no_script_of_a_category(install: Install) -> None:
 
 
 def test_commands_below_a_command(install: Install) -> None:
-    made = install(tree(**{f"{HERE}/c/command.json": command(), f"{HERE}/c/main.sh": BASH}))
+    made = install(
+        tree(**{f"{HERE}/c/command.json": command(), f"{HERE}/c/main.sh": BASH})
+    )
     assert lint(made) == (0, "no problems in 4 definitions\n")
 
 
 def test_a_folder_that_names_no_word(install: Install) -> None:
-    made = install(tree(**{"commands/a/-x/command.json": command(), "commands/a/-y/notes": "mine"}))
+    made = install(
+        tree(**{"commands/a/-x/command.json": command(), "commands/a/-y/notes": "mine"})
+    )
     status, shown = lint(made)
     one, other = shown.splitlines()
     assert status == 1
@@ -404,7 +498,9 @@ def test_a_folder_that_names_no_word(install: Install) -> None:
 
 
 def test_a_category_is_looked_at_too(install: Install) -> None:
-    made = install(tree(**{"commands/a/category.json": {"entrypoint": "none", "descripton": "x"}}))
+    made = install(
+        tree(**{"commands/a/category.json": {"entrypoint": "none", "descripton": "x"}})
+    )
     assert lint(made) == (
         1,
         'commands/a/category.json:1:2: "entrypoint": '
@@ -414,7 +510,10 @@ def test_a_category_is_looked_at_too(install: Install) -> None:
 
 
 PLUGINS = {
-    "manifest": ({"p/plugin.json": {"directory": 1}}, 'p/plugin.json:1:2: "directory": expected a'),
+    "manifest": (
+        {"p/plugin.json": {"directory": 1}},
+        'p/plugin.json:1:2: "directory": expected a',
+    ),
     "leaves": (
         {"p/plugin.json": {"directory": ".."}},
         'p:1:1: "directory": .. is outside the plugin',
@@ -428,13 +527,20 @@ PLUGINS = {
         {"p/plugin.json": '{\n "direcotry": "sub"}'},
         'p/plugin.json:2:2: "direcotry": unknown key; did you mean "directory"?\n',
     ),
-    "command": ({"p/x/y/command.json": "[]"}, "p/x/y/command.json:1:1: expected an object"),
+    "command": (
+        {"p/x/y/command.json": "[]"},
+        "p/x/y/command.json:1:1: expected an object",
+    ),
 }
 
 
 @pytest.mark.parametrize(("files", "said"), PLUGINS.values(), ids=PLUGINS)
-def test_plugins_are_looked_at_too(install: Install, files: dict[str, Any], said: str) -> None:
-    made = install(tree(**{f"plugins/{name}": content for name, content in files.items()}))
+def test_plugins_are_looked_at_too(
+    install: Install, files: dict[str, Any], said: str
+) -> None:
+    made = install(
+        tree(**{f"plugins/{name}": content for name, content in files.items()})
+    )
     status, shown = lint(made)
     assert status == 1
     assert shown.startswith(f"plugins/{said}")
@@ -452,19 +558,30 @@ def test_a_directory_needs_no_installation(install: Install, tmp_path: Path) -> 
     assert without.status == 1
     assert "configuration file not found" in without.stderr
     missing = made.run("self", "lint", "nowhere")
-    assert (missing.status, "nowhere: No such file or directory" in missing.stderr) == (2, True)
+    assert (missing.status, "nowhere: No such file or directory" in missing.stderr) == (
+        2,
+        True,
+    )
 
 
 @pytest.mark.slow
 def test_a_plugin_of_its_own(install: Install) -> None:
     plugin = {
-        "mine/plugin.json": {"name": "mine", "directory": "commands", "hooks": "hooks.py"},
+        "mine/plugin.json": {
+            "name": "mine",
+            "directory": "commands",
+            "hooks": "hooks.py",
+        },
         "mine/commands/x/y/command.json": command(),
         "mine/commands/x/y/main.sh": BASH,
     }
     made = install(plugin)
     assert lint(made, "mine")[1].startswith('mine/plugin.json:1:43: "hooks": /')
-    made.write({"mine/hooks.py": "from host import hookimpl\n\n@hookimpl\ndef prepare(x): 1 / 0\n"})
+    made.write(
+        {
+            "mine/hooks.py": "from host import hookimpl\n\n@hookimpl\ndef prepare(x): 1 / 0\n"
+        }
+    )
     assert lint(made, "mine") == (0, "no problems in 2 definitions\n")
     made.write({"mine/hooks.py": "x = 1\n"})
     what = "no function is marked with @hookimpl, so no hook is called"
@@ -529,13 +646,17 @@ def test_shellcheck_says_what_it_says(install: Install, tmp_path: Path) -> None:
     assert lint(made, env={"PATH": str(path)})[0] == 0
 
 
-def test_what_shellcheck_would_find_is_handed_on(install: Install, tmp_path: Path) -> None:
+def test_what_shellcheck_would_find_is_handed_on(
+    install: Install, tmp_path: Path
+) -> None:
     comments = [{"file": "?", "line": 2, "column": 3, "code": 1, "message": "no"}]
     checker = tmp_path / "bin" / "shellcheck"
     checker.parent.mkdir()
     made = install(tree())
     comments[0]["file"] = str(made.root / HERE / "main.sh")
-    checker.write_text(f"#!/bin/sh\ncat <<'E'\n{json.dumps({'comments': comments})}\nE\n")
+    checker.write_text(
+        f"#!/bin/sh\ncat <<'E'\n{json.dumps({'comments': comments})}\nE\n"
+    )
     checker.chmod(0o755)
     env = {"PATH": f"{checker.parent}:/usr/bin:/bin"}
     assert lint(made, env=env) == (1, f"{HERE}/main.sh:2:3: SC1: no\n")
@@ -560,7 +681,11 @@ def test_the_hook_for_pre_commit_runs_it(install: Install) -> None:
     program, *words = hook["entry"].split()
     assert program == "cli"
     done = subprocess.run(
-        [made.launcher, *words], cwd=made.root, capture_output=True, text=True, check=False
+        [made.launcher, *words],
+        cwd=made.root,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout.count("\n")) == (1, 2)
 
@@ -585,6 +710,7 @@ def written(directory: Path, text: str) -> str:
 def test_an_undefined_name_in_a_value_of_a_file(install):
     """A name that only a later line defines is undefined; one with a default is not."""
     text = (
+        ""
         "A=$NOWHERE/x\nB=${OTHER:-default}\nC='$SINGLE'\nD=$A$HOME$FROM_SETTINGS$LATER\nLATER=1\n"
     )
     made = install(

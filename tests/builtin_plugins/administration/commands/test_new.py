@@ -42,23 +42,36 @@ def test_a_new_command_runs_and_lints_clean_at_once(
     assert "  team\n" in made.run().stdout  # nothing invents a description
     assert "  say-hi\n" in made.run("team", "db").stdout
     assert "say-hi Ada" in made.run("help", "team", "db", "say-hi").stdout
-    assert not [one for one in os.listdir(made.root / "commands") if one.startswith(".")]
+    assert not [
+        one for one in os.listdir(made.root / "commands") if one.startswith(".")
+    ]
 
 
 @pytest.mark.parametrize("language", ["bash", "python", "sh"])
-def test_a_script_of_the_users_own_gets_its_words(install: Install, language: str) -> None:
+def test_a_script_of_the_users_own_gets_its_words(
+    install: Install, language: str
+) -> None:
     made = install()
-    assert made.run("self", "new", "command", "team", "tool", "--lang", language).status == 0
+    assert (
+        made.run("self", "new", "command", "team", "tool", "--lang", language).status
+        == 0
+    )
     [script] = (made.root / "commands/team").glob("tool.*")
     script.write_text('#!/bin/sh\necho "own $*"\n')
     for words in (["a", "b"], ["--force", "-n3"], ["-h", "host"], [""]):
-        assert made.run("team", "tool", *words).all == (0, f"own {' '.join(words)}\n", ""), words
+        assert made.run("team", "tool", *words).all == (
+            0,
+            f"own {' '.join(words)}\n",
+            "",
+        ), words
     assert "\nUsage: cli team tool [args…]\n" in made.run("help", "team", "tool").stdout
 
 
 @pytest.mark.slow
 def test_into_what_is_there_and_what_is_refused(install: Install) -> None:
-    made = install({"commands/a/b/command.json": command(), "commands/a/b/main.sh": BASH})
+    made = install(
+        {"commands/a/b/command.json": command(), "commands/a/b/main.sh": BASH}
+    )
     new = ("self", "new", "command")
     assert made.run(*new, "a", "c", "--description", "Sée").status == 0
     assert "Sée" in made.run("a").stdout
@@ -72,7 +85,13 @@ def test_into_what_is_there_and_what_is_refused(install: Install) -> None:
     assert made.run("alone", "below", "Ada").all == (0, "Hello, Ada!\n", "")
     missing = "cli: self new command: words is missing; usage: cli self new command <words...>"
     assert made.run(*new).stderr.startswith(missing)
-    for words in (["self", "x"], ["help", "x"], ["../x", "y"], ["x", ".y"], ["x", "-y"]):
+    for words in (
+        ["self", "x"],
+        ["help", "x"],
+        ["../x", "y"],
+        ["x", ".y"],
+        ["x", "-y"],
+    ):
         done = made.run(*new, "--", *words)
         assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1), words
     assert made.run(*new, "x", "help").status == 0
@@ -128,7 +147,9 @@ def test_edit(install: Install) -> None:
         assert done.all == (0, f"{folder}/{file} ", ""), words
     both = {"EDITOR": "false", "VISUAL": "echo -n"}
     assert made.run("self", "edit", "a", "b", env=both).stdout == f"{folder}/b/main.sh"
-    assert made.run("self", "edit", "a", "bb", env=both).stderr.endswith("did you mean cli a b?\n")
+    assert made.run("self", "edit", "a", "bb", env=both).stderr.endswith(
+        "did you mean cli a b?\n"
+    )
     gone = made.run("self", "edit", "a", "b", env={"EDITOR": "no-such-editor"})
     what = "there is no editor no-such-editor, which $VISUAL or $EDITOR names"
     remedy = f"set EDITOR, or open {folder}/b/main.sh yourself"
@@ -151,9 +172,13 @@ def test_what_is_wrong_is_opened_to_be_corrected(install: Install) -> None:
     editor = {"EDITOR": "printf %s"}
     for words, file in ((["a", "b"], "b/command.json"), (["a"], "category.json")):
         done = made.run("self", "edit", *words, env=editor)
-        assert (done.status, done.stdout) == (0, f"{made.root}/commands/a/{file}"), words
+        assert (done.status, done.stdout) == (0, f"{made.root}/commands/a/{file}"), (
+            words
+        )
     said = made.run("self", "edit", "a", "b", env=editor).stderr
-    assert said.startswith(f"cli: warning: {made.root}/commands/a/b/command.json:1:14: expecting")
+    assert said.startswith(
+        f"cli: warning: {made.root}/commands/a/b/command.json:1:14: expecting"
+    )
     assert made.run("self", "edit", "a", "../a/b", env=editor).status == 2
 
 

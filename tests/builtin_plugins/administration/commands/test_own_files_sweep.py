@@ -35,15 +35,30 @@ def test_what_is_interrupted_can_be_done_again(
     before = tmp_path / "before"
     assert install().run("self", "init", str(before)).status == 0
     made = Made(before, before / "core/cli", tmp_path)
-    made.write({"commands/own/hi/command.json": command(), "commands/own/hi/main.sh": "echo hi\n"})
+    made.write(
+        {
+            "commands/own/hi/command.json": command(),
+            "commands/own/hi/main.sh": "echo hi\n",
+        }
+    )
     assert made.run("demo", "hello").status == 0  # so that it has a lock
-    asked = {"root": str(tmp_path / "root"), "before": os.fspath(before), "words": words}
+    asked = {
+        "root": str(tmp_path / "root"),
+        "before": os.fspath(before),
+        "words": words,
+    }
     run_sweep("own_files", asked, shim, error=error, stride=stride)
 
 
-def test_the_next_new_command_removes_what_a_killed_one_left(install: Callable[..., Made]) -> None:
-    made = install({"commands/team/a/command.json": command(), "commands/team/a/main.sh": ""})
-    made.write({"commands/team/.cli-stage-x/b/command.json": "{", ".cli-stage-x/h.py": ""})
+def test_the_next_new_command_removes_what_a_killed_one_left(
+    install: Callable[..., Made],
+) -> None:
+    made = install(
+        {"commands/team/a/command.json": command(), "commands/team/a/main.sh": ""}
+    )
+    made.write(
+        {"commands/team/.cli-stage-x/b/command.json": "{", ".cli-stage-x/h.py": ""}
+    )
     assert made.run("self", "new", "category", "team", "c").status == 0
     assert sorted(os.listdir(made.root / "commands/team")) == ["a", "c"]
     assert made.run("self", "new", "plugin", "p", cwd=made.root).status == 0

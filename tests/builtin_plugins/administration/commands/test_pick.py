@@ -22,13 +22,19 @@ PIN = {"name": "--pin", "value": "PIN", "required": True, "secret": True}
 def made(shared_install: Callable[..., Made]) -> Made:
     return shared_install(
         {
-            "commands/app/ship/command.json": command(description="Ship it", args=[STAGE]),
+            "commands/app/ship/command.json": command(
+                description="Ship it", args=[STAGE]
+            ),
             "commands/app/ship/main.sh": 'echo "shipped to $1"\n',
-            "commands/app/status/command.json": command(description="Show \t the \x1b[1mstate"),
+            "commands/app/status/command.json": command(
+                description="Show \t the \x1b[1mstate"
+            ),
             "commands/app/status/main.sh": "echo all is well\nexit 4\n",
             "commands/app/unlock/command.json": command(args=[PIN]),
             "commands/app/hidden/command.json": command(hidden=True),
-            "commands/other/plain/command.json": command(description="", deprecated="use app"),
+            "commands/other/plain/command.json": command(
+                description="", deprecated="use app"
+            ),
         }
     )
 
@@ -70,7 +76,9 @@ def test_a_number_or_text_in_the_list(made: Made, environ: dict[str, str]) -> No
         terminal.type("\n")
         terminal.wait_for("number or text: ")
         terminal.type("STATE\n")
-        assert "1  app status" in terminal.wait_for("Enter takes it; or a number or text: ")
+        assert "1  app status" in terminal.wait_for(
+            "Enter takes it; or a number or text: "
+        )
         terminal.type("\n")
         terminal.wait_for("cli app status\nall is well\n")
         assert terminal.wait() == 4
@@ -88,13 +96,17 @@ def test_the_keys_of_the_list(made: Made, environ: dict[str, str]) -> None:
         assert terminal.wait() == 130
 
 
-@pytest.mark.parametrize("description", ["many words " * 30, "長い説明" * 40], ids=["long", "wide"])
+@pytest.mark.parametrize(
+    "description", ["many words " * 30, "長い説明" * 40], ids=["long", "wide"]
+)
 def test_a_long_description_is_cut(
     install: Callable[..., Made], environ: dict[str, str], description: str
 ) -> None:
     made = install(
         {
-            "commands/long/command.json": command(description=description, deprecated="use short"),
+            "commands/long/command.json": command(
+                description=description, deprecated="use short"
+            ),
             "commands/long/main.sh": "#!/bin/bash\n",
             "commands/short": "#!/bin/bash\n",
         }
@@ -107,8 +119,12 @@ def test_a_long_description_is_cut(
         assert rows[1].startswith("  2  short")
 
 
-def test_it_asks_for_arguments_as_a_run_does(made: Made, environ: dict[str, str]) -> None:
-    with Terminal([str(made.launcher), "self", "pick", "app", "ship"], environ) as terminal:
+def test_it_asks_for_arguments_as_a_run_does(
+    made: Made, environ: dict[str, str]
+) -> None:
+    with Terminal(
+        [str(made.launcher), "self", "pick", "app", "ship"], environ
+    ) as terminal:
         terminal.wait_for("stage: ")
         terminal.type("nowhere\n")
         terminal.wait_for("expected one of dev, prod")
@@ -128,7 +144,9 @@ def test_what_print_prints(made: Made, environ: dict[str, str]) -> None:
         terminal.wait_for("<cli app ship dev> 0\n")
     with Terminal(argv, environ) as terminal:
         terminal.wait_for("number or text: ")
-        terminal.type("app unlock\n")  # the run asks for the secret, which is in no command line
+        terminal.type(
+            "app unlock\n"
+        )  # the run asks for the secret, which is in no command line
         terminal.wait_for("<cli app unlock> 0\n")
 
 
@@ -156,7 +174,9 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(
         assert terminal.wait() == 0
 
 
-def test_fzf_shows_the_help_page_beside_the_commands(made: Made, environ: dict[str, str]) -> None:
+def test_fzf_shows_the_help_page_beside_the_commands(
+    made: Made, environ: dict[str, str]
+) -> None:
     # The words of a preview reach the program as words, whatever the user's shell is.
     environ = with_fzf(environ) | {"SHELL": "/bin/false"}
     with Terminal([str(made.launcher), "self", "pick", "app"], environ) as terminal:
@@ -181,7 +201,13 @@ def test_where_nobody_can_pick(made: Made, env: dict[str, str], why: str) -> Non
     assert made.run("self", "pick", env=env).all == expected
 
 
-KEYS = {"bash": "bash", "zsh": "zsh", "fish": "fish", "nushell": "nu", "elvish": "elvish"}
+KEYS = {
+    "bash": "bash",
+    "zsh": "zsh",
+    "fish": "fish",
+    "nushell": "nu",
+    "elvish": "elvish",
+}
 
 
 @pytest.mark.parametrize("shell", KEYS)
@@ -190,7 +216,12 @@ def test_a_key_puts_the_line_into_the_prompt(
 ) -> None:
     program = shell_path(KEYS[shell])
     everything = {**environ, "PATH": f"{environ['PATH']}:{os.environ['PATH']}"}
-    assert made.run("self", "completion", shell, "--install", "--key", env=everything).status == 0
+    assert (
+        made.run(
+            "self", "completion", shell, "--install", "--key", env=everything
+        ).status
+        == 0
+    )
     with Terminal([program], with_fzf(environ)) as terminal:
         terminal.settle()
         terminal.type("echo of")
@@ -212,7 +243,12 @@ def test_the_key_comes_and_goes_with_the_line(made: Made, tmp_path: Path) -> Non
     env = {"HOME": str(tmp_path)}
     file = tmp_path / ".bashrc"
     for options, times in ((["--key"], 1), ([], 0)):
-        assert made.run("self", "completion", "bash", "--install", *options, env=env).status == 0
+        assert (
+            made.run(
+                "self", "completion", "bash", "--install", *options, env=env
+            ).status
+            == 0
+        )
         assert file.read_text().count("\n") == 1
         assert file.read_text().count(" --key)") == times
     made.run("self", "completion", "bash", "--install", "--key", env=env)

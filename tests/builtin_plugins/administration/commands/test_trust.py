@@ -25,7 +25,10 @@ def test_trust_by_path_and_its_list(shop: Shop) -> None:
     root = str(shop.root)
     above = shop.root.parent
     assert shop.run("self", "trust", "--list").all == (0, "no project is trusted\n", "")
-    assert shop.run("self", "trust", root, "--yes", at=above).stdout == f"{root}: trusted\n"
+    assert (
+        shop.run("self", "trust", root, "--yes", at=above).stdout
+        == f"{root}: trusted\n"
+    )
     assert shop.run("build").status == 0
     assert shop.run("self", "trust", "--list").stdout == f"{root}\n"
     shutil.rmtree(root)
@@ -69,7 +72,9 @@ def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
     shop.made.write({"commands/hello": BUILD})  # the README's first command
     done = shop.run("self", "init", "--project", at=place)
     assert (done.status, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"made {place}/.cli/commands/where\ntry it:  cli where\n")
+    assert done.stdout.startswith(
+        f"made {place}/.cli/commands/where\ntry it:  cli where\n"
+    )
     where = (0, f"This is {place}; you are in {place}.\n", "")
     assert shop.run("where", at=place).all == where
     done = shop.run("self", "init", "--project", at=place)
@@ -83,7 +88,12 @@ def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
 
 @pytest.mark.slow
 def test_import_into_the_nearest_project(shop: Shop) -> None:
-    shop.write({"Makefile": "all: ## Build\n\t@echo made in $(notdir $(CURDIR))\n", "src/x": ""})
+    shop.write(
+        {
+            "Makefile": "all: ## Build\n\t@echo made in $(notdir $(CURDIR))\n",
+            "src/x": "",
+        }
+    )
     words = ("self", "import", "../Makefile", "--project")
     done = shop.run(*words, at=shop.root / "src", **TOOLS)
     assert (done.status, done.stderr) == (0, "")
@@ -105,7 +115,9 @@ def test_import_into_the_nearest_project(shop: Shop) -> None:
 def test_lint_and_doctor_of_projects(shop: Shop) -> None:
     shop.trust()
     shop.made.write({"commands/own/build": BUILD, "commands/build": BUILD})
-    findings = json.loads(shop.run("self", "lint", "--format", "json").stdout)["findings"]
+    findings = json.loads(shop.run("self", "lint", "--format", "json").stdout)[
+        "findings"
+    ]
     [hint] = [one for one in findings if one["rule"] == "shadowed"]
     assert (hint["file"], hint["line"]) == (".cli/commands/build", 1)
     what = f"build is hidden by {shop.made.root}/commands/build; "
@@ -131,7 +143,10 @@ def test_lint_and_doctor_check_the_scripts_of_projects(shop: Shop) -> None:
     assert len([one for one in lines if one.startswith(wrong)]) == 1
     shop.write({".cli/project.json": "{}"})
     done = shop.run("self", "lint")
-    assert (done.status, "--help shows the help page: build, db drop" in done.stdout) == (0, True)
+    assert (
+        done.status,
+        "--help shows the help page: build, db drop" in done.stdout,
+    ) == (0, True)
     assert f"hint   {left_out}"[:60] in shop.run("self", "doctor").stdout
     assert not shop.ran
 
@@ -139,14 +154,18 @@ def test_lint_and_doctor_check_the_scripts_of_projects(shop: Shop) -> None:
 @pytest.mark.slow
 def test_doctor_of_projects(shop: Shop) -> None:
     def found() -> list[tuple[str, str, bool]]:
-        rows = json.loads(shop.run("self", "doctor", "--format", "json").stdout)["findings"]
+        rows = json.loads(shop.run("self", "doctor", "--format", "json").stdout)[
+            "findings"
+        ]
         return [
             (one["message"], one["remedy"], one["hint"])
             for one in rows
             if one["check"] in ("projects", "definitions")
         ]
 
-    text = "this project has commands that are not trusted; you are asked before one runs"
+    text = (
+        "this project has commands that are not trusted; you are asked before one runs"
+    )
     assert found() == [(f"{shop.root}: {text}", f"cli self trust {shop.root}", True)]
     shop.trust()
     assert found() == []

@@ -45,14 +45,20 @@ def test_what_is_somebodys_stays(made: Made, tmp_path: Path) -> None:
         (links / name).symlink_to(made.launcher)
     assert made.run("mine", "x").stdout == "ran\n"  # and there is a lock
     assert (made.root / "cli.lock").is_file()
-    done = made.run("self", "uninstall", "--yes", env={"PATH": f"{links}:{os.environ['PATH']}"})
+    done = made.run(
+        "self", "uninstall", "--yes", env={"PATH": f"{links}:{os.environ['PATH']}"}
+    )
     assert (done.status, done.stderr) == (0, "")
     goes, _, stays = done.stdout.partition("will stay:\n")
     for path in (links / "acme", made.launcher, made.root / "cli.lock"):
         assert f"  {path}\n" in goes
     assert f"  all other files in {made.root}\n" in stays
     assert done.stdout.endswith("uninstalled acme\n")
-    assert files_of(made.root) == {*MINE, "commands/demo/hello/main.sh", "core/cli.json"}
+    assert files_of(made.root) == {
+        *MINE,
+        "commands/demo/hello/main.sh",
+        "core/cli.json",
+    }
     assert os.listdir(links) == []
 
 
@@ -65,7 +71,9 @@ def test_purge_leaves_nothing_of_it(made: Made) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("purge", [False, True])
-def test_the_history_and_the_locks_stay_unless_they_are_purged(made: Made, purge: bool) -> None:
+def test_the_history_and_the_locks_stay_unless_they_are_purged(
+    made: Made, purge: bool
+) -> None:
     made.write({"commands/mine/x/command.json": command(record=True, exclusive=True)})
     assert made.run("mine", "x").status == 0
     assert made.run("self", "history").status == 0  # this makes the database
@@ -90,7 +98,15 @@ def test_the_history_and_the_locks_stay_unless_they_are_purged(made: Made, purge
 
 @pytest.mark.slow
 def test_purge_where_one_directory_is_in_another(made: Made) -> None:
-    made.write({"core/cli.json": {"name": "A", "version": "1", "plugins_dir": "commands/plugins"}})
+    made.write(
+        {
+            "core/cli.json": {
+                "name": "A",
+                "version": "1",
+                "plugins_dir": "commands/plugins",
+            }
+        }
+    )
     made.write({"commands/plugins/p/x/y/command.json": command()})
     assert made.run("self", "uninstall", "--purge", "--yes").status == 0
     assert not made.root.exists()
@@ -133,9 +149,13 @@ def test_it_asks(made: Made) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "env"), [(["--yes"], {}), ([], {"CLI_YES": "1"})], ids=["--yes", "CLI_YES"]
+    ("options", "env"),
+    [(["--yes"], {}), ([], {"CLI_YES": "1"})],
+    ids=["--yes", "CLI_YES"],
 )
-def test_who_is_sure_is_not_asked(made: Made, options: list[str], env: dict[str, str]) -> None:
+def test_who_is_sure_is_not_asked(
+    made: Made, options: list[str], env: dict[str, str]
+) -> None:
     assert made.run(*options, "self", "uninstall", env=env).status == 0
     assert not made.launcher.exists()
 
@@ -162,7 +182,9 @@ def test_a_sibling_is_told_of_and_works(made: Made, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_environments_own_program_is_no_installation(made: Made, tmp_path: Path) -> None:
+def test_the_environments_own_program_is_no_installation(
+    made: Made, tmp_path: Path
+) -> None:
     links = tmp_path / "bin"
     links.mkdir()
     (links / "cli").symlink_to(Path(sys.executable).with_name("cli"))
@@ -196,7 +218,10 @@ def test_completion_of_somebody_else_stays(made: Made) -> None:
     fish = made.home / ".config/fish/conf.d/acme.fish"
     fish.parent.mkdir(parents=True)
     fish.write_text("complete -c acme\n")
-    assert made.run("self", "completion", "fish", "--uninstall").stdout == f"removed from {fish}\n"
+    assert (
+        made.run("self", "completion", "fish", "--uninstall").stdout
+        == f"removed from {fish}\n"
+    )
     for option in ("--install", "--uninstall"):
         assert made.run("self", "completion", "fish", option).status == 0
     # Another installation of that name completes by the same line.
@@ -210,7 +235,9 @@ def test_completion_of_somebody_else_stays(made: Made) -> None:
 
 
 def test_without_an_installation(install: Install, tmp_path: Path) -> None:
-    done = install().run("self", "uninstall", "--yes", env={"CLI_DIR": str(tmp_path / "no")})
+    done = install().run(
+        "self", "uninstall", "--yes", env={"CLI_DIR": str(tmp_path / "no")}
+    )
     assert (done.status, done.stdout) == (1, "")
     assert "configuration file not found" in done.stderr
 

@@ -45,7 +45,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _set_version(root: Path, version: str) -> None:
     path = root / "pyproject.toml"
-    path.write_text(re.sub(r'\nversion = ".*"', f'\nversion = "{version}"', path.read_text()))
+    path.write_text(
+        re.sub(r'\nversion = ".*"', f'\nversion = "{version}"', path.read_text())
+    )
 
 
 def _build(root: Path, version: str, target: Path) -> Path:
@@ -55,12 +57,21 @@ def _build(root: Path, version: str, target: Path) -> Path:
 
 def _install(python: Path, wheel: Path) -> None:
     """Put a wheel in the place of what the environment has, without this program."""
-    uv = [Path(sys.executable).with_name("uv"), "pip", "install", "-q", "--offline", "--no-deps"]
+    uv = [
+        Path(sys.executable).with_name("uv"),
+        "pip",
+        "install",
+        "-q",
+        "--offline",
+        "--no-deps",
+    ]
     command = [*uv, "--reinstall", "--python", python, wheel]
     subprocess.run(command, check=True, capture_output=True)
 
 
-def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_path: Path) -> None:
+def test_a_package_upgrades_through_pip(
+    source: Path, new_venv: NewVenv, tmp_path: Path
+) -> None:
     wheels, home = tmp_path / "wheels", tmp_path / "home"
     home.mkdir()
     python = new_venv(tmp_path / "venv") / "bin/python"
@@ -68,7 +79,10 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     root = tmp_path / "root"
     environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"}
     made = Made(root, root / "core/cli", home, environ)
-    assert made.run("self", "init", str(root), executable=python.parent / "cli").status == 0
+    assert (
+        made.run("self", "init", str(root), executable=python.parent / "cli").status
+        == 0
+    )
     made.write({"config/settings.conf": "A=1\n", "core/lib/own.sh": "# mine\n"})
     current = made.launcher.read_text()
     made.launcher.write_text(current + "# older\n")  # as a kill may leave it
@@ -85,14 +99,18 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     before = (root.stat().st_mtime_ns, tmp_path.stat().st_mtime_ns)
     assert made.run("self", "update", "--check").all == (0, "0.1.0 → 0.2.0\n", "")
     assert (root.stat().st_mtime_ns, tmp_path.stat().st_mtime_ns) == before
-    assert json.loads(made.run("self", "update", "--check", "--format", "json").stdout) == {
+    assert json.loads(
+        made.run("self", "update", "--check", "--format", "json").stdout
+    ) == {
         "version": "0.1.0",
         "newest": "0.2.0",
     }
     assert _version(python) == "0.1.0"
     assert made.run("self", "update").stdout == "0.1.0 → 0.2.0\nupdated\n"
     assert _version(python) == "0.2.0"
-    assert made.run("--version").stdout == "CLI 1.0.0\n"  # the installation's, which did not change
+    assert (
+        made.run("--version").stdout == "CLI 1.0.0\n"
+    )  # the installation's, which did not change
     facts = json.loads(made.run("self", "version", "--format", "json").stdout)
     assert (facts["version"], facts["host"]) == ("1.0.0", "0.2.0")
     assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
@@ -125,7 +143,10 @@ def test_files_are_renewed_after_another_tool_upgraded_the_program(
     home.mkdir()
     python = new_venv(tmp_path / "venv") / "bin/python"
     logger = source / "core/lib/logger.sh"
-    there, schema = root / "core/lib/logger.sh", root / "core/schema/command.schema.json"
+    there, schema = (
+        root / "core/lib/logger.sh",
+        root / "core/schema/command.schema.json",
+    )
     made = Made(
         *(root, root / "core/cli", home),
         {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"},
@@ -137,7 +158,10 @@ def test_files_are_renewed_after_another_tool_upgraded_the_program(
         _install(python, _build(source, version, wheels))
 
     upgrade("0.1.0")
-    assert made.run("self", "init", str(root), executable=python.parent / "cli").status == 0
+    assert (
+        made.run("self", "init", str(root), executable=python.parent / "cli").status
+        == 0
+    )
     shipped = schema.read_text()
     schema.write_text("mine\n")
     upgrade("0.2.0")
@@ -160,7 +184,9 @@ def test_files_are_renewed_after_another_tool_upgraded_the_program(
 
 def _version(python: Path) -> str:
     program = "import importlib.metadata as m; print(m.version('cli-host'))"
-    done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [python, "-c", program], capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()
 
 
@@ -189,7 +215,9 @@ def test_a_checkout_fast_forwards(
     assert made.run("self", "init", str(elsewhere), "--name", "acme").status == 0
     made = Made(elsewhere, elsewhere / "core/acme", home, offline)
     _set_version(remote, "0.2.0")
-    second = repository.commit({"commands/demo/fresh/main.sh": "echo fresh\n"}, ("LICENSE",))
+    second = repository.commit(
+        {"commands/demo/fresh/main.sh": "echo fresh\n"}, ("LICENSE",)
+    )
     said = f"{first[:12]} → {second[:12]}\n"
     assert made.run("self", "update", "--check").stdout == said
     assert _git(checkout, "rev-list", "--all", "--count") == "1"  # nothing was fetched

@@ -31,7 +31,9 @@ def _environment(prefix: Path) -> Path:
     (packages / "pip").mkdir()
     (packages / "builtin_plugins").symlink_to(PROJECT / "src/builtin_plugins")
     (packages / "host").mkdir()
-    for part in (PROJECT / "src/host").iterdir():  # whole folders: each file is a step of a copy
+    for part in (
+        PROJECT / "src/host"
+    ).iterdir():  # whole folders: each file is a step of a copy
         if part.name != "__pycache__":
             (packages / "host" / part.name).symlink_to(part)
     write_tree(
@@ -58,7 +60,9 @@ def _ground(tmp_path: Path, kind: str) -> tuple[Path, Path]:
         files["pyproject.toml"] = '[project]\nname = "cli-host"\n'
         files[".gitignore"] = (PROJECT / ".gitignore").read_text()
         gone = {"docs/gone.md": "gone\n", "notes": "a file\n", "node/x": "x\n"}
-        remote = Repository(tmp_path / "remote", files | gone | {"docs/a/b.md": "old\n"})
+        remote = Repository(
+            tmp_path / "remote", files | gone | {"docs/a/b.md": "old\n"}
+        )
         ground.mkdir()
         remote.git("clone", "-q", remote.url, str(root))
         remote.git("rm", "-q", *gone)
@@ -86,7 +90,9 @@ def _ground(tmp_path: Path, kind: str) -> tuple[Path, Path]:
         "write_launcher(sys.argv[1])"
     )
     subprocess.run([python, "-I", "-c", write, root / "core/cli"], check=True)
-    assert subprocess.run([root / "core/cli", "own", "hi"], check=True, capture_output=True)
+    assert subprocess.run(
+        [root / "core/cli", "own", "hi"], check=True, capture_output=True
+    )
     return ground, python
 
 
@@ -101,12 +107,16 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "error"), CASES)
-def test_an_update_that_is_broken_off(tmp_path: Path, shim: Path, kind: str, error: int) -> None:
+def test_an_update_that_is_broken_off(
+    tmp_path: Path, shim: Path, kind: str, error: int
+) -> None:
     """FULL_SWEEP=1 breaks every step in every way, else each 211th in one way."""
     ground, python = _ground(tmp_path, kind)
     before, home = tmp_path / "before", tmp_path / "home"
     home.mkdir()
     subprocess.run(["cp", "-a", ground, before], check=True)
     asked = {"root": str(ground), "before": str(before)}
-    result = run_sweep("update", asked, shim, error=error, stride=211, python=python, home=home)
+    result = run_sweep(
+        "update", asked, shim, error=error, stride=211, python=python, home=home
+    )
     assert result["steps"] > 100

@@ -50,7 +50,9 @@ class Scene:
 
     def __init__(self, made: Made, tmp_path: Path) -> None:
         self.made = made
-        self.repository = Repository(tmp_path / "cloned", plugin_files("cloned/one", "one"))
+        self.repository = Repository(
+            tmp_path / "cloned", plugin_files("cloned/one", "one")
+        )
         self.first = self.repository.git("rev-parse", "HEAD")
         self.local = write_tree(tmp_path / "linked", plugin_files("linked/hi"))
         self.packed = tmp_path / "packed.tar.gz"
@@ -59,11 +61,17 @@ class Scene:
         self.fresh_packed = tmp_path / "newer.tar.gz"
         self.fresh_packed.write_bytes(tar_of(plugin_files("newer/hi")))
         self.fresh_repository = Repository(tmp_path / "other", plugin_files("other/hi"))
-        made.write({f"plugins/dropped/{n}": c for n, c in plugin_files("dropped/hi").items()})
+        made.write(
+            {f"plugins/dropped/{n}": c for n, c in plugin_files("dropped/hi").items()}
+        )
         for source in (self.repository.url, str(self.local), str(self.packed)):
             assert plugin(made, "add", source).status == 0
         wheels = tmp_path / "wheels"
-        self.environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"}
+        self.environ = {
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(wheels),
+            "PIP_COMPILE": "0",
+        }
         package = Environment(made.launcher, wheels, made)
         for version in ("1.0", "2.0"):
             package.acme(version, requires=("needed",))
@@ -113,12 +121,18 @@ NAMES = [
 ]  # fmt: skip
 
 
-def test_an_entry_stays_personal_if_the_shared_registry_cannot_be_written(tmp_path: Path) -> None:
+def test_an_entry_stays_personal_if_the_shared_registry_cannot_be_written(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "shared").mkdir()
-    (tmp_path / "shared/registry.json").write_text('{"version": "1.0.0", "plugins": []}')
+    (tmp_path / "shared/registry.json").write_text(
+        '{"version": "1.0.0", "plugins": []}'
+    )
     (tmp_path / "registry.json").symlink_to(tmp_path / "shared/registry.json")
     own = tmp_path / "registry.local.json"
-    own.write_text(json.dumps({"version": "1.0.0", "plugins": [{"name": "a", "kind": "local"}]}))
+    own.write_text(
+        json.dumps({"version": "1.0.0", "plugins": [{"name": "a", "kind": "local"}]})
+    )
     found = read_registry(str(tmp_path))
     found.put(found.entries["a"], team=True)
     (tmp_path / "shared").rename(tmp_path / "missing")
@@ -187,7 +201,9 @@ def test_a_change_that_is_broken_off(
 
 
 FIRST = [("git", errno.ENOSPC)]
-EACH_FIRST = [(kind, error) for kind in ("archive", "git") for error in (errno.ENOSPC, errno.EIO)]
+EACH_FIRST = [
+    (kind, error) for kind in ("archive", "git") for error in (errno.ENOSPC, errno.EIO)
+]
 
 
 @pytest.mark.parametrize(("kind", "error"), EACH_FIRST if FULL else FIRST)
@@ -206,7 +222,9 @@ def test_a_first_plugin_that_cannot_be_added(
     run_sweep("plugins", asked, shim, error=error, stride=11, home=made.home)
 
 
-def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Path) -> None:
+def test_eight_processes_and_twenty_plugins_each(
+    install: Install, tmp_path: Path
+) -> None:
     """Every process adds its plugins and removes half of them; a reader reads each registry."""
     processes, each = (8, 20) if FULL else (8, 2)
     made = install()
@@ -235,7 +253,15 @@ def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Pat
         )
         running = [
             subprocess.Popen(
-                ["bash", "-c", script, made.launcher, tmp_path / "sources", str(n), str(each)],
+                [
+                    "bash",
+                    "-c",
+                    script,
+                    made.launcher,
+                    tmp_path / "sources",
+                    str(n),
+                    str(each),
+                ],
                 env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -252,7 +278,9 @@ def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Pat
     assert set(seen) == {MOVED_HERE}  # never written in its place
     expected = {f"p{n}-{i}" for n in range(processes) for i in range(0, each, 2)}
     assert set(registry(made)) == expected
-    assert {name for name, row in listed(made).items() if row["state"] == "enabled"} == expected
+    assert {
+        name for name, row in listed(made).items() if row["state"] == "enabled"
+    } == expected
 
 
 def test_the_registry_survives_a_power_cut(install: Install, tmp_path: Path) -> None:
@@ -265,7 +293,9 @@ def test_the_registry_survives_a_power_cut(install: Install, tmp_path: Path) -> 
     options = ["-o", "loop,commit=600,noauto_da_alloc"]
     try:
         subprocess.run(["mkfs.ext4", "-q", image], check=True, capture_output=True)
-        subprocess.run(["mount", *options, image, disk], check=True, capture_output=True)
+        subprocess.run(
+            ["mount", *options, image, disk], check=True, capture_output=True
+        )
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("needs ext4 images and the right to mount them")
     try:
@@ -277,7 +307,9 @@ def test_the_registry_survives_a_power_cut(install: Install, tmp_path: Path) -> 
         assert plugin(made, "add", str(tmp_path / "acme.tar.gz")).status == 0
         copy = tmp_path / "copy"
         shutil.copy(image, copy)
-        subprocess.run(["mount", "-o", "loop", copy, after], check=True, capture_output=True)
+        subprocess.run(
+            ["mount", "-o", "loop", copy, after], check=True, capture_output=True
+        )
         try:
             (made.root / "plugins").unlink()
             (made.root / "plugins").symlink_to(after / "plugins")

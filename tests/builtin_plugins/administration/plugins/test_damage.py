@@ -110,17 +110,23 @@ WHOLE: dict[str, Callable[[str], bytes | None]] = {
     "truncated": lambda text: text[:-4].encode(),
     "garbage": lambda _: b"\x8f\x00 garbage",
     "array": lambda _: b"[]",
-    "newer": lambda text: text.replace('"version": "1.0.0"', '"version": "2.0.0"', 1).encode(),
+    "newer": lambda text: text.replace(
+        '"version": "1.0.0"', '"version": "2.0.0"', 1
+    ).encode(),
     "FIFO": lambda _: None,
     "dangling link": lambda _: None,
     "lost": lambda _: None,
 }
 PARTS: dict[str, Callable[[str], bytes]] = {
-    "name": lambda text: _replace(text, r'"name": "(linked|dropped|packed)"', r'"name": "x\1"'),
+    "name": lambda text: _replace(
+        text, r'"name": "(linked|dropped|packed)"', r'"name": "x\1"'
+    ),
     "bad name": lambda text: _replace(
         text, r'"name": "(linked|dropped|packed)"', r'"name": "X \1"'
     ),
-    "no name": lambda text: _replace(text, r'"name": "(linked|dropped|packed)"', r'"nome": "\1"'),
+    "no name": lambda text: _replace(
+        text, r'"name": "(linked|dropped|packed)"', r'"nome": "\1"'
+    ),
     "odd name": lambda text: _replace(
         text, r'"name": "(linked|dropped|packed)"', r'"name": ["\1"]'
     ),
@@ -130,7 +136,9 @@ PARTS: dict[str, Callable[[str], bytes]] = {
 
 
 @pytest.fixture(scope="module")
-def switched_off(shared_install: Install, tmp_path_factory: pytest.TempPathFactory) -> Made:
+def switched_off(
+    shared_install: Install, tmp_path_factory: pytest.TempPathFactory
+) -> Made:
     """One plugin of each kind is disabled, and one more is enabled."""
     made, sources = shared_install(), tmp_path_factory.mktemp("sources")
     write_tree(made.root / "plugins/dropped", plugin_files("off/dropped"))
@@ -146,7 +154,9 @@ def switched_off(shared_install: Install, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
-def disabled(switched_off: Made, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def disabled(
+    switched_off: Made, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
     """Return `disabled(name)`: a root with three plugins disabled in that file, made once."""
 
     @cache
@@ -201,7 +211,9 @@ def test_a_file_that_cannot_be_read_enables_nothing(damaged: Path, damage: str) 
         damaged.symlink_to("gone/file")
     running, reported = _runs(damaged)
     assert running == []
-    made = Made(damaged.parent.parent, damaged.parent.parent / "core/cli", damaged.parents[2])
+    made = Made(
+        damaged.parent.parent, damaged.parent.parent / "core/cli", damaged.parents[2]
+    )
     assert made.run("on", "hi").stdout == "hi\n"
     write_tree(damaged.parent / "late", plugin_files("late/hi", "late"))
     if damage == "lost":  # it comes back as it was
@@ -213,7 +225,11 @@ def test_a_file_that_cannot_be_read_enables_nothing(damaged: Path, damage: str) 
     assert reported.count("\n") == 1
     assert made.run("late", "hi").status == 2  # nobody knows whether it was disabled
     refused = plugin(made, "enable", "linked")
-    assert (refused.status, refused.stdout, str(damaged) in refused.stderr) == (1, "", True)
+    assert (refused.status, refused.stdout, str(damaged) in refused.stderr) == (
+        1,
+        "",
+        True,
+    )
 
 
 @pytest.mark.parametrize("damage", PARTS)
@@ -247,7 +263,11 @@ def test_somebody_may_enable_a_plugin_by_hand(damaged: Path) -> None:
 def _without_rights(made: Made, *words: str) -> subprocess.CompletedProcess[str]:
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("needs root and setpriv")
-    drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+    drop = [
+        "setpriv",
+        "--bounding-set=-dac_override,-dac_read_search",
+        "--inh-caps=-all",
+    ]
     return subprocess.run(
         [*drop, made.launcher, *words], capture_output=True, text=True, check=False, timeout=60,
         env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
@@ -275,12 +295,18 @@ def test_files_that_cannot_be_removed_are_named_and_never_installed(
     assert sorted(os.listdir(plugins / "acme")) == ["demo"]
     (left / "tree/cache/mod").chmod(0o755)
     removed = _without_rights(made, "self", "plugin", "remove", "acme")
-    assert (removed.returncode, removed.stdout, removed.stderr) == (0, "removed acme\n", "")
+    assert (removed.returncode, removed.stdout, removed.stderr) == (
+        0,
+        "removed acme\n",
+        "",
+    )
     assert hidden(made) == []
     assert list((plugins / ".versions").iterdir()) == []
 
 
-def test_a_kept_version_that_lost_files_is_not_used(install: Install, tmp_path: Path) -> None:
+def test_a_kept_version_that_lost_files_is_not_used(
+    install: Install, tmp_path: Path
+) -> None:
     """As a removal left it that did not take versions away in one step."""
     made = install()
     repository = Repository(tmp_path / "acme", plugin_files("demo/hi", "hi"))
@@ -299,15 +325,21 @@ def test_a_kept_version_that_lost_files_is_not_used(install: Install, tmp_path: 
         assert plugin(made, "remove", "acme").status == 0
 
 
-def test_others_read_what_was_added_under_a_narrow_umask(install: Install, tmp_path: Path) -> None:
+def test_others_read_what_was_added_under_a_narrow_umask(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     repository = Repository(tmp_path / "acme", plugin_files("demo/hi", "hi"))
     packed = tmp_path / "packed.tar.gz"
     packed.write_bytes(tar_of(plugin_files("packed/hi")))
     for source in (repository.url, str(packed)):
-        assert plugin(made, "add", source, preexec_fn=lambda: os.umask(0o077)).status == 0
+        assert (
+            plugin(made, "add", source, preexec_fn=lambda: os.umask(0o077)).status == 0
+        )
     repository.commit(plugin_files("demo/hi", "new"))
-    assert plugin(made, "update", "acme", preexec_fn=lambda: os.umask(0o077)).status == 0
+    assert (
+        plugin(made, "update", "acme", preexec_fn=lambda: os.umask(0o077)).status == 0
+    )
     for path in (made.root / "plugins").rglob("*"):
         mode = path.stat().st_mode & 0o777
         assert mode & 0o044 == 0o044, path
@@ -327,7 +359,9 @@ def test_a_pipe_as_hooks_file_hangs_nobody(install: Install, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", [".versions", ".cli-stage-12345678", ".removed"])
-def test_repair_never_follows_a_link(install: Install, tmp_path: Path, name: str) -> None:
+def test_repair_never_follows_a_link(
+    install: Install, tmp_path: Path, name: str
+) -> None:
     """What lies behind it may be another installation's."""
     made, other = install(), install()
     (tmp_path / "packed.tar.gz").write_bytes(tar_of(plugin_files("demo/hi")))
@@ -352,7 +386,9 @@ def test_repair_never_follows_a_link(install: Install, tmp_path: Path, name: str
     assert sorted(theirs.rglob("*")) == before
 
 
-def test_repair_removes_what_it_can_prove_to_have_made(install: Install, tmp_path: Path) -> None:
+def test_repair_removes_what_it_can_prove_to_have_made(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     packed = tmp_path / "packed.tar.gz"
     packed.write_bytes(tar_of(plugin_files("demo/hi")))
@@ -399,7 +435,9 @@ def test_an_interrupted_removal_is_undone_or_finished(two: Made) -> None:
     assert hidden(two) == []
 
 
-def test_an_interrupted_addition_of_a_directory(install: Install, tmp_path: Path) -> None:
+def test_an_interrupted_addition_of_a_directory(
+    install: Install, tmp_path: Path
+) -> None:
     """The link to a user's directory gets its name only if the registry has the plugin."""
     made = install()
     directory = write_tree(tmp_path / "linked", plugin_files("linked/hi"))

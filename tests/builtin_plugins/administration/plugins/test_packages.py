@@ -7,7 +7,14 @@ import shutil
 from pathlib import Path
 
 from testing.packages import Environment, answering
-from testing.plugin_sources import listed, plugin, plugin_files, registry, wheel, write_tree
+from testing.plugin_sources import (
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    wheel,
+    write_tree,
+)
 
 
 def test_nothing_of_a_source_distribution_runs_before_the_question(
@@ -48,31 +55,45 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     either.source(either.acme("3.0"), tmp_path / "nowhere" / "mark")
     failed = plugin(made, "update", "--yes")
     assert failed.status == 1
-    told = ("FileNotFoundError: ", "`backend.get_requires_for_build_wheel` failed")  # pip, uv
+    told = (
+        "FileNotFoundError: ",
+        "`backend.get_requires_for_build_wheel` failed",
+    )  # pip, uv
     assert any(one in failed.stderr.splitlines()[-1] for one in told)
 
 
-def test_nothing_of_a_wheel_runs_before_the_question(either: Environment, tmp_path: Path) -> None:
+def test_nothing_of_a_wheel_runs_before_the_question(
+    either: Environment, tmp_path: Path
+) -> None:
     made, mark = either.made, tmp_path / "mark"
     run = f"import pathlib; pathlib.Path({str(mark)!r}).touch()"
-    path = wheel(either.wheels, "broken-cli", "1.0", run, top={"broken.pth": f"{run}\n"})
+    path = wheel(
+        either.wheels, "broken-cli", "1.0", run, top={"broken.pth": f"{run}\n"}
+    )
     for source in ("pip:broken-cli", str(path)):
         assert answering(made, "n\n", "add", source).status == 1
         assert not mark.exists()
     assert listed(made) == {}
 
 
-def test_a_source_distribution_among_what_it_needs(either: Environment, tmp_path: Path) -> None:
+def test_a_source_distribution_among_what_it_needs(
+    either: Environment, tmp_path: Path
+) -> None:
     made, mark = either.made, tmp_path / "mark"
     either.acme("1.0", requires=("needed",))
     either.source(wheel(either.wheels, "needed", "1.0", "", points={}), mark)
     refused = plugin(made, "add", "pip:acme-cli")
     assert (refused.status, mark.exists()) == (1, False)
-    assert refused.stdout.startswith("needed 1.0: no wheel; building one runs the package's own")
+    assert refused.stdout.startswith(
+        "needed 1.0: no wheel; building one runs the package's own"
+    )
     added = plugin(made, "add", "pip:acme-cli", "--yes")
     assert added.status == 0, added.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    assert [one["built"] for one in registry(made)["acme-cli"]["packages"]] == [False, True]
+    assert [one["built"] for one in registry(made)["acme-cli"]["packages"]] == [
+        False,
+        True,
+    ]
 
 
 def test_a_source_distribution_among_what_a_wheel_needs(
@@ -83,7 +104,9 @@ def test_a_source_distribution_among_what_a_wheel_needs(
     with_uv.source(wheel(with_uv.wheels, "needed", "1.0", "", points={}), mark)
     refused = plugin(made, "add", str(path))
     assert (refused.status, mark.exists()) == (1, False)
-    assert refused.stdout.startswith("needed 1.0: no wheel; building one runs the package's own")
+    assert refused.stdout.startswith(
+        "needed 1.0: no wheel; building one runs the package's own"
+    )
     added = plugin(made, "add", str(path), "--yes")
     assert added.status == 0, added.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
@@ -96,7 +119,9 @@ def test_a_source_distribution_among_what_a_wheel_needs(
     assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
-def test_a_newer_source_beside_an_older_wheel(environment: Environment, tmp_path: Path) -> None:
+def test_a_newer_source_beside_an_older_wheel(
+    environment: Environment, tmp_path: Path
+) -> None:
     """A wheel is taken where there is one; an update never goes back."""
     made, mark = environment.made, tmp_path / "mark"
     environment.acme("1.0")
@@ -153,7 +178,10 @@ def test_the_order_of_the_registry_decides_between_packages_and_directories(
     directory = write_tree(tmp_path / "ops", plugin_files("cloud/py", "ops"))
     write_tree(directory, plugin_files("cloud/disk", "ops"))
     refused = plugin(made, "add", str(directory))
-    assert (refused.status, "already a command of the plugin acme-cli" in refused.stderr) == (
+    assert (
+        refused.status,
+        "already a command of the plugin acme-cli" in refused.stderr,
+    ) == (
         1,
         True,
     )

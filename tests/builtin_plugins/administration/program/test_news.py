@@ -23,12 +23,18 @@ NEWS = "cli: your team's commands have changed; to update: cli self sync\n"
 DAY = 86_400
 
 
-def cloned(install: Install, tmp_path: Path, follow: str = "notice") -> tuple[Made, Repository]:
+def cloned(
+    install: Install, tmp_path: Path, follow: str = "notice"
+) -> tuple[Made, Repository]:
     """Return an installation made from a repository, and that."""
     made = install({"core/cli.json": {**CLI, "team": {"follow": follow}}})
-    made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran\n"})
+    made.write(
+        {"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran\n"}
+    )
     repository = Repository(tmp_path / "team", {"README": "one"})
-    repository.git("clone", "-q", "--no-checkout", repository.url, str(tmp_path / "clone"))
+    repository.git(
+        "clone", "-q", "--no-checkout", repository.url, str(tmp_path / "clone")
+    )
     shutil.move(tmp_path / "clone/.git", made.root / ".git")
     return made, repository
 
@@ -53,17 +59,27 @@ def next_day(stamp: Path) -> None:
 @pytest.mark.slow
 def test_news_is_mentioned_the_day_after(install: Install, tmp_path: Path) -> None:
     made, repository = cloned(install, tmp_path)
-    assert NEWS not in on_terminal(made)[1]  # starts the first check, which finds nothing
+    assert (
+        NEWS not in on_terminal(made)[1]
+    )  # starts the first check, which finds nothing
     stamp = stamp_with(made, "")
     running = ["pgrep", "-f", made.launcher]
-    wait_until(lambda: subprocess.run(running, check=False, capture_output=True).returncode)
+    wait_until(
+        lambda: subprocess.run(running, check=False, capture_output=True).returncode
+    )
     commit = repository.commit({"README": "two"})
     assert NEWS not in on_terminal(made)[1]
     assert stamp.read_text() == ""  # one check a day
     next_day(stamp)
     on_terminal(made)  # starts the check, whose answer may come while it lists
     stamp_with(made, commit)
-    for words in ([], ["a"], ["self", "list"], ["self", "which", "a", "b"], ["self", "plugin"]):
+    for words in (
+        [],
+        ["a"],
+        ["self", "list"],
+        ["self", "which", "a", "b"],
+        ["self", "plugin"],
+    ):
         status, shown = on_terminal(made, *words)
         assert (status, shown.endswith(NEWS), shown.count(NEWS)) == (0, True, 1), words
     # An error is no place for it, nor is a run.
@@ -122,7 +138,9 @@ def test_only_a_terminal_is_served(install: Install, tmp_path: Path) -> None:
     for words in ([], ["self", "list", "--format", "json"], ["a", "b"]):
         assert made.run(*words).stderr == ""
     assert stamps(made) == []
-    assert on_terminal(made, "a", "b")[1] == "ran\n"  # a run on a terminal looks for nothing
+    assert (
+        on_terminal(made, "a", "b")[1] == "ran\n"
+    )  # a run on a terminal looks for nothing
     assert stamps(made) == []
     shutil.rmtree(made.root / ".git")
     on_terminal(made)
@@ -160,7 +178,9 @@ def test_the_check_is_detached_cannot_ask_and_ends(
     if hangs:
         ssh = ssh.rename(ssh.with_name("our-ssh"))
         git.git("config", "core.sshCommand", f"{ssh} -p 22")
-    assert on_terminal(made, PATH=path)[0] == 0  # its terminal is closed when it has ended
+    assert (
+        on_terminal(made, PATH=path)[0] == 0
+    )  # its terminal is closed when it has ended
     (stamp,) = stamps(made)
     pid = Path(f"{log}.pid")
     wait_until(lambda: pid.exists() and pid.read_text().endswith("\n"))
@@ -179,7 +199,9 @@ def test_the_check_is_detached_cannot_ask_and_ends(
     assert log.read_text() == called  # a check that failed is not repeated on that day
 
 
-def test_a_cache_that_cannot_be_written_starts_nothing(install: Install, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_starts_nothing(
+    install: Install, tmp_path: Path
+) -> None:
     made, _ = cloned(install, tmp_path)
     (made.home / "file").touch()
     status, shown = on_terminal(made, XDG_CACHE_HOME=str(made.home / "file"))

@@ -24,13 +24,17 @@ MANAGERS = {
 
 
 @pytest.mark.parametrize("manager", MANAGERS)
-def test_a_package_managers_program(install: Install, tmp_path: Path, manager: str) -> None:
+def test_a_package_managers_program(
+    install: Install, tmp_path: Path, manager: str
+) -> None:
     says, remedy = MANAGERS[manager]
     tools = tmp_path / "tools"
     tools.mkdir()
     # The other managers of this machine do not own the program.
     for name in MANAGERS:
-        (tools / name).write_text(f"#!/bin/sh\n{says if name == manager else 'exit 1'}\n")
+        (tools / name).write_text(
+            f"#!/bin/sh\n{says if name == manager else 'exit 1'}\n"
+        )
         (tools / name).chmod(0o755)
     made = install()
     refused = made.run("self", "update", env={"PATH": f"{tools}:{os.environ['PATH']}"})

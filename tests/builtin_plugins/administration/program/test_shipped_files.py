@@ -31,7 +31,9 @@ Renewed = Callable[..., list[str]]
 
 def files_of(root: Path) -> dict[str, str]:
     return {
-        str(path.relative_to(root)): path.read_text() for path in root.rglob("*") if path.is_file()
+        str(path.relative_to(root)): path.read_text()
+        for path in root.rglob("*")
+        if path.is_file()
     }
 
 
@@ -51,7 +53,9 @@ def renewed(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Rene
         monkeypatch.setattr(shipped_files, "_skeleton", lambda: tmp_path / version)
         warned: list[str] = []
         renew(str(root), warned.append)
-        return [one.partition(": ")[0].removeprefix(f"{root}/core/lib/") for one in warned]
+        return [
+            one.partition(": ")[0].removeprefix(f"{root}/core/lib/") for one in warned
+        ]
 
     return renewed
 
@@ -117,7 +121,9 @@ def test_a_library_that_is_linked_is_somebody_elses(
 
 def test_git_renews_the_files_of_a_checkout(root: Path, renewed: Renewed) -> None:
     renewed("former")
-    write_tree(root, {".git/HEAD": "", "pyproject.toml": '[project]\nname = "cli-host"\n'})
+    write_tree(
+        root, {".git/HEAD": "", "pyproject.toml": '[project]\nname = "cli-host"\n'}
+    )
     before = files_of(root)
     assert renewed("new") == []
     assert files_of(root) == before

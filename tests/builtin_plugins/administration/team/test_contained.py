@@ -46,11 +46,15 @@ def answered(team: Team, words: list[str | Path], answer: str) -> tuple[int, str
 
 
 @pytest.mark.parametrize("answer", ["n", "y"])
-def test_init_shows_them_with_their_hooks_and_asks_first(tmp_path: Path, answer: str) -> None:
+def test_init_shows_them_with_their_hooks_and_asks_first(
+    tmp_path: Path, answer: str
+) -> None:
     team, mark = Team(tmp_path), tmp_path / "ran"
     team.repository.commit(contained(mark))
     cli = Path(sys.executable).with_name("cli")
-    status, shown = answered(team, [cli, "self", "init", "--from", team.repository.url], answer)
+    status, shown = answered(
+        team, [cli, "self", "init", "--from", team.repository.url], answer
+    )
     lines = shown.splitlines()
     at = lines.index("extra (local)")
     assert lines[at + 1].startswith("commands: 1; its Python code may declare more")
@@ -84,7 +88,9 @@ def test_sync_shows_new_and_changed_ones_first(tmp_path: Path, answer: str) -> N
     assert second.exists()
 
 
-def test_a_new_directory_of_commands_is_read_from_the_new_commit(tmp_path: Path) -> None:
+def test_a_new_directory_of_commands_is_read_from_the_new_commit(
+    tmp_path: Path,
+) -> None:
     team = Team(tmp_path)
     assert team.init().status == 0
     config = {"name": "acme", "version": "2", "commands_dir": "scripts"}
@@ -96,5 +102,7 @@ def test_a_new_directory_of_commands_is_read_from_the_new_commit(tmp_path: Path)
     before = team.git("rev-parse", "HEAD")
     refused = team.colleague.run("self", "sync")
     assert refused.status == 1
-    assert refused.stderr.startswith(f"acme: {team.repository.url}: core/cli.json:1:2: ")
+    assert refused.stderr.startswith(
+        f"acme: {team.repository.url}: core/cli.json:1:2: "
+    )
     assert team.git("rev-parse", "HEAD") == before

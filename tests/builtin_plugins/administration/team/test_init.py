@@ -79,7 +79,9 @@ def test_a_source_may_be_no_repository(team: Team, tmp_path: Path, kind: str) ->
     assert (done.status, done.stderr) == (0, "")
     assert team.colleague.run("deploy", "staging").all == (0, "staging\n", "")
     assert team.colleague.run("--version").stdout.startswith("acme ")
-    assert team.init(str(source), "--name", "acme").stdout.startswith(f"{team.root}: acme has 2")
+    assert team.init(str(source), "--name", "acme").stdout.startswith(
+        f"{team.root}: acme has 2"
+    )
 
 
 def test_nothing_of_the_source_is_run(team: Team, tmp_path: Path) -> None:
@@ -93,7 +95,9 @@ def test_nothing_of_the_source_is_run(team: Team, tmp_path: Path) -> None:
     )
     for name in ("hooks", "template/hooks"):
         write_tree(tmp_path / name, {"post-checkout": hook, "post-merge": hook})
-    team.repository.commit({".gitattributes": "* filter=evil\n", "core/cli": f"{hook}#x"})
+    team.repository.commit(
+        {".gitattributes": "* filter=evil\n", "core/cli": f"{hook}#x"}
+    )
     assert team.init(env={"GIT_CONFIG_GLOBAL": str(config)}).status == 0
     assert team.colleague.run("deploy", "staging").all == (0, "staging\n", "")
     team.change()
@@ -124,9 +128,12 @@ def test_nothing_in_the_way_is_replaced(team: Team) -> None:
         f"start with: {team.root}/core/acme",
         f"to stay current: {team.root}/core/acme self sync",
     ]
-    assert (team.colleague.home / ".local/bin/acme").read_text() == "#!/bin/sh\necho other\n"
     assert (
-        f"{team.colleague.home}/.local/bin/acme is another program; to put this one" in done.stderr
+        team.colleague.home / ".local/bin/acme"
+    ).read_text() == "#!/bin/sh\necho other\n"
+    assert (
+        f"{team.colleague.home}/.local/bin/acme is another program; to put this one"
+        in done.stderr
     )
     assert "put ~/.local/bin first" not in done.stderr
     assert not (team.colleague.home / ".bashrc").exists()
@@ -139,7 +146,9 @@ def test_a_directory_with_files_of_others_stays(team: Team, there: str) -> None:
     assert (done.status, done.stdout) == (1, "")
     assert str(team.root) in done.stderr
     assert "--name NAME\n" in done.stderr
-    assert [path for path in team.root.rglob("*") if path.is_file()] == [team.root / there]
+    assert [path for path in team.root.rglob("*") if path.is_file()] == [
+        team.root / there
+    ]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +156,10 @@ def test_a_directory_with_files_of_others_stays(team: Team, there: str) -> None:
     [
         ({"README": "x"}, "contains neither core/cli.json nor commands/"),
         ({"core/cli.json": "{"}, "core/cli.json:1:2"),
-        ({"core/cli.json": {**CLI, "plugins_dir": "../out"}}, "must be inside the installation"),
+        (
+            {"core/cli.json": {**CLI, "plugins_dir": "../out"}},
+            "must be inside the installation",
+        ),
     ],
 )
 @pytest.mark.parametrize("words", [(), ("--name", "own")], ids=["", "named"])
@@ -163,11 +175,16 @@ def test_a_source_that_is_none(
     assert os.listdir(team.root.parent) == []
 
 
-def test_a_link_in_the_place_of_a_directory_is_refused(team: Team, tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_a_directory_is_refused(
+    team: Team, tmp_path: Path
+) -> None:
     source = write_tree(tmp_path / "source", {"commands/hi.sh": script("hi")})
     (tmp_path / "outside").mkdir()
     (source / "core").symlink_to(tmp_path / "outside")
     done = team.init(str(source))
     assert (done.status, done.stdout) == (1, "")
-    assert done.stderr == f"cli: {source}: core must be a directory, not a file or a link\n"
+    assert (
+        done.stderr
+        == f"cli: {source}: core must be a directory, not a file or a link\n"
+    )
     assert os.listdir(tmp_path / "outside") == []

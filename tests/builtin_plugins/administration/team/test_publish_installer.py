@@ -57,10 +57,17 @@ def test_one_line_leads_to_the_first_command(
     }
     for _ in range(2 if by == "uv" else 1):  # a second time changes nothing
         done = subprocess.run(
-            ["sh"], input=script, env=environ, capture_output=True, text=True, check=False
+            ["sh"],
+            input=script,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.endswith("start with: acme\nto stay current: acme self sync\n")
+        assert done.stdout.endswith(
+            "start with: acme\nto stay current: acme self sync\n"
+        )
     settings = home / ".local/share/cli-host-environment/pyvenv.cfg"
     assert ("\nuv = " in settings.read_text()) == (by == "uv")
     acme = os.fspath(home / ".local/bin/acme")
@@ -77,8 +84,12 @@ def test_without_a_known_source_it_must_be_named(tmp_path: Path) -> None:
     done = team.colleague.run("self", "publish-installer")
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr.endswith("record its source; add SOURCE\n")
-    named = team.colleague.run("self", "publish-installer", "https://git.example.com/cli.git")
-    assert "self init --from https://git.example.com/cli.git --name acme" in named.stdout
+    named = team.colleague.run(
+        "self", "publish-installer", "https://git.example.com/cli.git"
+    )
+    assert (
+        "self init --from https://git.example.com/cli.git --name acme" in named.stdout
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,15 +25,26 @@ def team(tmp_path: Path) -> Team:
 def test_commands_and_plugins_of_a_second_person_come(team: Team) -> None:
     old, before = team.git("rev-parse", "HEAD"), team.plugin.git("rev-parse", "HEAD")
     team.change()
-    new, after = team.repository.git("rev-parse", "HEAD"), team.plugin.git("rev-parse", "HEAD")
+    new, after = (
+        team.repository.git("rev-parse", "HEAD"),
+        team.plugin.git("rev-parse", "HEAD"),
+    )
     come = f"acme: {old[:12]} → {new[:12]}\n  + deploy prod  Says prod\n"
     plugin = f"ops (git, {team.plugin.url}, commit {after[:12]})"
-    brought = f"installed ops\nops: {before[:12]} → {after[:12]}\n  + ops bye  says hi\n"
-    assert team.colleague.run("self", "sync").all == (0, f"{come}{plugin}\n{brought}", "")
+    brought = (
+        f"installed ops\nops: {before[:12]} → {after[:12]}\n  + ops bye  says hi\n"
+    )
+    assert team.colleague.run("self", "sync").all == (
+        0,
+        f"{come}{plugin}\n{brought}",
+        "",
+    )
     assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
     assert team.colleague.run("ops", "bye").all == (0, "hi\n", "")
     assert team.status() == ""
-    nothing = f"acme: {new[:12]} is the newest commit\nevery plugin is already installed\n"
+    nothing = (
+        f"acme: {new[:12]} is the newest commit\nevery plugin is already installed\n"
+    )
     assert team.colleague.run("self", "sync").all == (0, nothing, "")
     assert team.colleague.run("self", "plugin", "rollback", "ops").status == 0
     assert team.colleague.run("ops", "bye").status == 2
@@ -41,8 +52,12 @@ def test_commands_and_plugins_of_a_second_person_come(team: Team) -> None:
 
 
 def test_a_repository_without_cli_json(team: Team) -> None:
-    source = Repository(team.place / "plain", {"commands/deploy/staging.sh": script("staging")})
-    colleague = Made(team.place / "plain-acme", team.place / "plain-acme/core/acme", team.root)
+    source = Repository(
+        team.place / "plain", {"commands/deploy/staging.sh": script("staging")}
+    )
+    colleague = Made(
+        team.place / "plain-acme", team.place / "plain-acme/core/acme", team.root
+    )
     assert team.init(source.url, str(colleague.root), "--name", "acme").status == 0
     config = (colleague.root / "core/cli.json").read_bytes()
     source.commit({"commands/deploy/prod.sh": script("prod")})
@@ -76,7 +91,9 @@ def test_an_update_whose_undo_forgot_head_is_made_again(team: Team) -> None:
     assert team.colleague.run("deploy", "prod").status == 2
     again = team.colleague.run("self", "sync")
     assert (again.status, again.stderr) == (0, "")
-    assert again.stdout.startswith(f"acme: {old[:12]} → {new[:12]}\n  + deploy prod  Says prod\n")
+    assert again.stdout.startswith(
+        f"acme: {old[:12]} → {new[:12]}\n  + deploy prod  Says prod\n"
+    )
     assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
     assert (team.git("rev-parse", "HEAD"), team.status()) == (new, "")
 
@@ -86,7 +103,10 @@ def test_files_of_the_newest_commit_that_the_user_changed_are_named(team: Team) 
     done = team.colleague.run("self", "sync")
     newest = done.stdout.splitlines()[0]
     changed = "; you changed 1 file of it: commands/deploy/staging.sh"
-    assert (done.status, newest.endswith(f" is the newest commit{changed}")) == (0, True)
+    assert (done.status, newest.endswith(f" is the newest commit{changed}")) == (
+        0,
+        True,
+    )
 
 
 def test_two_syncs_at_once(team: Team) -> None:
@@ -94,7 +114,9 @@ def test_two_syncs_at_once(team: Team) -> None:
     words = [team.colleague.launcher, "self", "sync"]
     environ = {"PATH": os.environ["PATH"], "HOME": str(team.colleague.home)}
     both = [
-        subprocess.Popen(words, env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            words, env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
         for _ in range(2)
     ]
     for process in both:
@@ -150,8 +172,13 @@ def test_the_programs_own_checkout_is_for_update(install: Callable[..., Made]) -
     assert made.run("self", "sync").all == (1, "", f"cli: {said}\n")
 
 
-def test_a_changed_command_is_shown_and_a_file_in_the_way_has_a_remedy(team: Team) -> None:
-    changes = {"commands/deploy/staging.sh": script("new"), "commands/own.sh": script("theirs")}
+def test_a_changed_command_is_shown_and_a_file_in_the_way_has_a_remedy(
+    team: Team,
+) -> None:
+    changes = {
+        "commands/deploy/staging.sh": script("new"),
+        "commands/own.sh": script("theirs"),
+    }
     team.repository.commit(changes)
     own = team.root / "commands/own.sh"
     own.write_text("mine")
@@ -202,7 +229,10 @@ def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) 
     assert run("ops", "hi").status == 2
     assert (shared.read_bytes(), team.status()) == (before, "")
     local = json.loads((team.root / "plugins/registry.local.json").read_text())
-    assert {one["name"]: one["enabled"] for one in local["plugins"]} == {"own": True, "ops": False}
+    assert {one["name"]: one["enabled"] for one in local["plugins"]} == {
+        "own": True,
+        "ops": False,
+    }
     team.change()
     assert run("self", "sync").status == 0
     assert run("ops", "bye").status == 2  # it stays disabled
@@ -219,7 +249,9 @@ def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) 
 
 
 def test_a_plugin_that_the_team_removes_goes(team: Team) -> None:
-    team.repository.commit({"plugins/registry.json": {"version": "1.0.0", "plugins": []}})
+    team.repository.commit(
+        {"plugins/registry.json": {"version": "1.0.0", "plugins": []}}
+    )
     assert team.colleague.run("self", "sync").status == 0
     assert team.colleague.run("ops", "hi").status == 2
     assert team.status() == ""
@@ -230,10 +262,14 @@ def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:
     run = team.colleague.run
     done = run("self", "plugin", "add", more.url, "--team")
     assert done.status == 0
-    assert done.stdout.endswith("added more\ncommit plugins/registry.json for your team\n")
+    assert done.stdout.endswith(
+        "added more\ncommit plugins/registry.json for your team\n"
+    )
     assert team.status() == "M plugins/registry.json"
     again = run("self", "plugin", "add", more.url)
-    assert again.stdout.endswith("disable it with: acme self plugin disable more; or use --name\n")
+    assert again.stdout.endswith(
+        "disable it with: acme self plugin disable more; or use --name\n"
+    )
     team.git("checkout", "-q", "plugins/registry.json")
     assert run("self", "plugin", "list").status == 0
     assert run("more", "hi").status == 2
@@ -245,10 +281,14 @@ def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:
     assert team.status() == "M plugins/registry.json"
     names = [
         one["name"]
-        for one in json.loads((team.root / "plugins/registry.json").read_text())["plugins"]
+        for one in json.loads((team.root / "plugins/registry.json").read_text())[
+            "plugins"
+        ]
     ]
     assert names == ["ops", "more"]
-    local = json.loads((team.root / "plugins/registry.local.json").read_text())["plugins"]
+    local = json.loads((team.root / "plugins/registry.local.json").read_text())[
+        "plugins"
+    ]
     assert [one["name"] for one in local] == ["ops"]
     assert run("more", "hi").all == (0, "more\n", "")
 

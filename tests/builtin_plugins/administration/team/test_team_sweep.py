@@ -22,7 +22,9 @@ def errors(*sample: str) -> pytest.MarkDecorator:
 
 
 @errors("killed")
-def test_init_leaves_nothing_or_everything(tmp_path: Path, shim: Path, error: int) -> None:
+def test_init_leaves_nothing_or_everything(
+    tmp_path: Path, shim: Path, error: int
+) -> None:
     team, before = Team(tmp_path), tmp_path / "before"
     before.mkdir()
     words = ["self", "init", "--from", team.repository.url]
@@ -42,5 +44,10 @@ def test_sync_leaves_the_old_or_the_new(tmp_path: Path, shim: Path, error: int) 
     shutil.copytree(team.colleague.home, before, symlinks=True)
     home = str(team.colleague.home)
     program = str(team.colleague.launcher)
-    asked = {"home": home, "before": str(before), "program": program, "words": ["self", "sync"]}
+    asked = {
+        "home": home,
+        "before": str(before),
+        "program": program,
+        "words": ["self", "sync"],
+    }
     run_sweep("team", asked, shim, error=error, stride=97, home=home)

@@ -45,7 +45,9 @@ def test_what_a_kill_left_goes_with_the_next_write(tmp_path: Path) -> None:
     path = tmp_path / "file"
     Path(temporary(str(path))).write_text("half")
     write_file(str(path), "whole")
-    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {"file": "whole"}
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {
+        "file": "whole"
+    }
     Path(temporary(str(path))).symlink_to("/nowhere")
     write_link(str(path), "target")
     assert [os.readlink(one) for one in tmp_path.iterdir()] == ["target"]
@@ -69,7 +71,9 @@ def _break_off(failure: BaseException, *steps: Callable[[], object]) -> None:
 def test_steps_are_undone_backwards() -> None:
     done: list[str] = []
     with pytest.raises(KeyError):
-        _break_off(KeyError(), partial(done.append, "first"), partial(done.append, "second"))
+        _break_off(
+            KeyError(), partial(done.append, "first"), partial(done.append, "second")
+        )
     assert done == ["second", "first"]
     with undoing() as undo:
         undo.callback(done.append, "never")
@@ -79,7 +83,9 @@ def test_steps_are_undone_backwards() -> None:
 def test_what_could_not_be_undone_is_told(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     with pytest.raises(OperationError) as raised:
-        _break_off(OSError(28, "No space left on device", "/f"), partial(os.unlink, gone))
+        _break_off(
+            OSError(28, "No space left on device", "/f"), partial(os.unlink, gone)
+        )
     assert str(raised.value) == (
         "/f: No space left on device; the changes could not be undone "
         f"({gone}: No such file or directory)"

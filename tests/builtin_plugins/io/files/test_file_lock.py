@@ -26,7 +26,9 @@ def test_waiting_for_a_lock_is_reported_after_a_second(
 ) -> None:
     said: list[str] = []
     holder = subprocess.Popen(
-        [sys.executable, "-c", _HOLD, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", _HOLD, tmp_path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert holder.stdin
     assert holder.stdout

@@ -59,7 +59,9 @@ class Desk:
         return setup.run(options, self.environ | environ, "linux")
 
     def version(self) -> str:
-        done = subprocess.run([self.link, "I am"], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [self.link, "I am"], capture_output=True, text=True, check=True
+        )
         return done.stdout.strip()
 
     def files(self) -> list[str]:
@@ -89,7 +91,9 @@ def desk(tmp_path: Path, site: httpserver.Site) -> Iterator[Desk]:
         yield Desk(tmp_path / "root", site, run)
 
 
-def test_install_upgrade_uninstall(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
+def test_install_upgrade_uninstall(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert desk.run() == 0
     assert desk.version() == "I am version one"
     desk.offer(application("two"))
@@ -117,13 +121,18 @@ STARTS = b'#!/bin/sh\nHERE=$(dirname "$0")\nexec "$HERE/app/Tool.bin" "$@"\n'
 
 
 @pytest.mark.parametrize("launcher", ["a program", "a script"])
-def test_an_application_for_another_processor_is_not_installed(desk: Desk, launcher: str) -> None:
+def test_an_application_for_another_processor_is_not_installed(
+    desk: Desk, launcher: str
+) -> None:
     desk.run()
     files = [Member("Tool/Tool", elf(S390), 0o755)]
     program = "Tool"
     if launcher == "a script":
         program = "app/Tool.bin"
-        files = [Member("Tool/Tool", STARTS, 0o755), Member(f"Tool/{program}", elf(S390), 0o755)]
+        files = [
+            Member("Tool/Tool", STARTS, 0o755),
+            Member(f"Tool/{program}", elf(S390), 0o755),
+        ]
     desk.offer(tar(directory("Tool"), *files))
     line = desk.failed("--upgrade")
     assert line.startswith(f"{program} is for s390, and this machine is ")
@@ -131,7 +140,9 @@ def test_an_application_for_another_processor_is_not_installed(desk: Desk, launc
     assert desk.version() == "I am version one"
 
 
-def test_versions_lie_side_by_side_and_one_link_leads_to_the_current_one(desk: Desk) -> None:
+def test_versions_lie_side_by_side_and_one_link_leads_to_the_current_one(
+    desk: Desk,
+) -> None:
     for version, options in (("one", ()), ("two", ("-u",))):
         archive = application(version)
         desk.offer(archive)
@@ -213,7 +224,9 @@ def test_a_wrong_option_of_a_definition_without_args(desk: Desk) -> None:
     assert desk.failed("--upgrad") == "unrecognized arguments: --upgrad"
 
 
-def test_quiet_says_nothing_when_all_is_well(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
+def test_quiet_says_nothing_when_all_is_well(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
     for options in (("-q",), ("-u", "--quiet"), ("--uninstall", "-q")):
         assert desk.run(*options, DEBUG="true") == 0
     assert capfd.readouterr() == ("", "")
@@ -245,7 +258,11 @@ def test_without_home_nothing_breaks(desk: Desk) -> None:
 )
 def test_odd_places_work_and_the_menu_entry_is_valid(name: str, desk: Desk) -> None:
     odd = desk.at(desk.root / name)
-    odd.offer(tar(Member("T/Tool", b"#!/bin/sh\necho $1 odd\n", 0o755), Member("T/i.png", PNG)))
+    odd.offer(
+        tar(
+            Member("T/Tool", b"#!/bin/sh\necho $1 odd\n", 0o755), Member("T/i.png", PNG)
+        )
+    )
     assert odd.run(TOOL_ICON="i.png") == 0
     assert odd.version() == "I am odd"
     validate(odd.menu)
@@ -253,7 +270,9 @@ def test_odd_places_work_and_the_menu_entry_is_valid(name: str, desk: Desk) -> N
     assert odd.files() == []
 
 
-@pytest.mark.parametrize("name", ["plain", "per%cent", "per%%cent %U", "a=b", "new\nline $x`"])
+@pytest.mark.parametrize(
+    "name", ["plain", "per%cent", "per%%cent %U", "a=b", "new\nline $x`"]
+)
 def test_the_desktop_starts_the_program(name: str, desk: Desk) -> None:
     """GLib looks for the first word of Exec as it is written, so `%%` in it is refused."""
     needs("gio")
@@ -279,9 +298,13 @@ def test_the_menu_entry_starts_the_program(version: str, desk: Desk) -> None:
     """Undo what the specification says to undo, and run what is left."""
     odd = desk.at(desk.root / version)
     odd.run()
-    entry = dict(line.split("=", 1) for line in odd.menu.read_text().splitlines() if "=" in line)
+    entry = dict(
+        line.split("=", 1) for line in odd.menu.read_text().splitlines() if "=" in line
+    )
     line = entry["Exec"].replace("\\\\", "\\").removesuffix(" %U")
-    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "version one"
 
 
@@ -293,7 +316,9 @@ def test_the_icon_is_fetched(desk: Desk) -> None:
     validate(desk.menu)
 
 
-@pytest.mark.parametrize("answer", [httpserver.status(404), httpserver.serve(b"<html>")])
+@pytest.mark.parametrize(
+    "answer", [httpserver.status(404), httpserver.serve(b"<html>")]
+)
 def test_a_bad_icon_address_is_a_warning(
     answer: httpserver.Answer, desk: Desk, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -316,13 +341,29 @@ def test_the_checksum_is_checked_before_unpacking(desk: Desk) -> None:
         ("INSTALL_DIR", "/", "^/ exists, and setup did not create it"),
         ("INSTALL_DIR", "//usr//", "/usr exists, and setup did not create it"),
         ("INSTALL_DIR", "/usr/lib", "/usr/lib exists, and setup did not create it"),
-        ("INSTALL_DIR", "opt/tool", 'TOOL_INSTALL_DIR="opt/tool" is not an absolute path'),
+        (
+            "INSTALL_DIR",
+            "opt/tool",
+            'TOOL_INSTALL_DIR="opt/tool" is not an absolute path',
+        ),
         ("INSTALL_DIR", "~/tool", "is not an absolute path"),
-        ("INSTALL_DIR", "/opt/\udcff", r'TOOL_INSTALL_DIR="/opt/\\xff" is not an absolute path'),
+        (
+            "INSTALL_DIR",
+            "/opt/\udcff",
+            r'TOOL_INSTALL_DIR="/opt/\\xff" is not an absolute path',
+        ),
         ("BIN_DIR", "", 'TOOL_BIN_DIR="" is not an absolute path'),
         ("BIN_DIR", "bin", "is not an absolute path"),
-        ("DESKTOP_FILE", "/x/tool.txt", "is not an absolute path that ends in .desktop"),
-        ("DESKTOP_FILE", "/x/.desktop", "is not an absolute path that ends in .desktop"),
+        (
+            "DESKTOP_FILE",
+            "/x/tool.txt",
+            "is not an absolute path that ends in .desktop",
+        ),
+        (
+            "DESKTOP_FILE",
+            "/x/.desktop",
+            "is not an absolute path that ends in .desktop",
+        ),
         ("DESKTOP_FILE", "", 'TOOL_DESKTOP_FILE="" is not'),
         ("DOWNLOAD_URL", "", '^TOOL_DOWNLOAD_URL: "": not an https address'),
         ("DOWNLOAD_URL", "http://example.org/x", "^TOOL_DOWNLOAD_URL: .* use https"),
@@ -349,7 +390,9 @@ def test_an_install_directory_that_is_a_link_is_refused(desk: Desk) -> None:
     (desk.root / "elsewhere").mkdir(parents=True)
     desk.install_dir.parent.mkdir()
     desk.install_dir.symlink_to(desk.root / "elsewhere")
-    assert "setup did not create it; move it away or set TOOL_INSTALL_DIR" in desk.failed()
+    assert (
+        "setup did not create it; move it away or set TOOL_INSTALL_DIR" in desk.failed()
+    )
 
 
 @pytest.mark.parametrize("options", [(), ("-u",)], ids=["install", "upgrade"])
@@ -385,12 +428,16 @@ def test_foreign_things_stay_and_nothing_is_fetched(
     assert desk.site.requests == []
 
 
-def test_uninstall_leaves_foreign_things(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
+def test_uninstall_leaves_foreign_things(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
     desk.run()
     desk.menu.write_text("[Desktop Entry]\nName=Mine\n")
     assert desk.run("--uninstall") == 0
     assert desk.files() == ["share/tool.desktop"]
-    assert "share/tool.desktop is kept: setup did not create it" in capfd.readouterr().err
+    assert (
+        "share/tool.desktop is kept: setup did not create it" in capfd.readouterr().err
+    )
 
 
 def test_uninstall_without_the_link_says_what_it_does(
@@ -425,11 +472,17 @@ def test_an_empty_install_directory_is_used(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("name", [None, "notes", ".stage-x", "0123456789ab", "current"])
-def test_a_directory_of_somebody_else_is_not_changed(name: str | None, desk: Desk) -> None:
+def test_a_directory_of_somebody_else_is_not_changed(
+    name: str | None, desk: Desk
+) -> None:
     (desk.install_dir / (name or "")).mkdir(parents=True)
     desk.failed("-u")
     assert desk.run("--uninstall") == 0
-    assert desk.everything() == ["opt", "opt/tool", *([f"opt/tool/{name}"] if name else [])]
+    assert desk.everything() == [
+        "opt",
+        "opt/tool",
+        *([f"opt/tool/{name}"] if name else []),
+    ]
 
 
 def test_a_dangling_link_of_its_own_is_mended(desk: Desk) -> None:
@@ -444,7 +497,10 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
     "a web page": (b"<!doctype html>", "the file is not a .tar"),
     "204": (httpserver.status(204), "answered 204"),
     "a lie about its length": (application("two")[:-40], "damaged or incomplete"),
-    "traversal": (tar(Member("../x"), Member("T/Tool", mode=0o755)), "points outside the archive"),
+    "traversal": (
+        tar(Member("../x"), Member("T/Tool", mode=0o755)),
+        "points outside the archive",
+    ),
     "link out": (
         tar(symlink("T/x", "../../y"), Member("T/Tool", mode=0o755)),
         "outside the archive",
@@ -458,7 +514,10 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
         "no program to start (looked for Tool, tool, bin/tool)",
     ),
     "launcher not executable": (tar(Member("T/Tool")), "no program to start"),
-    "launcher a directory": (tar(directory("T/Tool"), Member("T/x")), "no program to start"),
+    "launcher a directory": (
+        tar(directory("T/Tool"), Member("T/x")),
+        "no program to start",
+    ),
 }
 
 
@@ -495,7 +554,9 @@ def test_ctrl_c_leaves_nothing(desk: Desk) -> None:
     assert desk.everything() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=str)
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=str
+)
 def test_a_run_that_is_ended_tidies_up_and_dies_of_the_signal(
     number: signal.Signals, desk: Desk
 ) -> None:
@@ -519,7 +580,9 @@ def test_under_nohup_a_hangup_ends_nothing(desk: Desk) -> None:
     desk.offer(slow)
     needs("nohup")
     run = subprocess.Popen(
-        ["nohup", sys.executable, "-c", RUN, "-q"], env=_runnable(desk), stdout=subprocess.DEVNULL
+        ["nohup", sys.executable, "-c", RUN, "-q"],
+        env=_runnable(desk),
+        stdout=subprocess.DEVNULL,
     )
     wait_until(lambda: desk.site.asked("/tool"))
     run.send_signal(signal.SIGHUP)
@@ -571,8 +634,13 @@ def test_many_at_once_end_in_one_whole_installation(
         for _ in range(6)
     ]
     lines = [run.communicate(timeout=LONGEST)[1] for run in runs]
-    refusals = (f"error: {desk.install_dir}: another change is in progress; try again\n", "")
-    assert [one for one in lines if one not in refusals and "answered 404" not in one] == []
+    refusals = (
+        f"error: {desk.install_dir}: another change is in progress; try again\n",
+        "",
+    )
+    assert [
+        one for one in lines if one not in refusals and "answered 404" not in one
+    ] == []
     if isinstance(offer, bytes):
         assert 0 in [run.returncode for run in runs]
         assert desk.version() == "I am version one"
@@ -619,14 +687,19 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_somebody_elses(
             text=True,
             check=False,
         )
-        assert (done.returncode, done.stderr) == (1, f"error: {path}: Permission denied\n")
+        assert (done.returncode, done.stderr) == (
+            1,
+            f"error: {path}: Permission denied\n",
+        )
         assert own.everything() == before
     finally:
         shutil.rmtree(root)
 
 
 @pytest.mark.parametrize("free", range(0, 8, 1 if FULL else 2))
-def test_too_many_open_files_end_in_the_old_state_or_the_new_one(free: int, desk: Desk) -> None:
+def test_too_many_open_files_end_in_the_old_state_or_the_new_one(
+    free: int, desk: Desk
+) -> None:
     """An uninstall reported success and left a dangling link."""
     desk.run()
     before = desk.everything()
@@ -668,7 +741,12 @@ def test_modes_do_not_follow_the_umask(desk: Desk) -> None:
         desk.run(TOOL_ICON_URL=desk.site.add("/icon", PNG))
     finally:
         os.umask(former)
-    for path in [desk.install_dir, *desk.install_dir.rglob("*"), desk.menu, desk.link.parent]:
+    for path in [
+        desk.install_dir,
+        *desk.install_dir.rglob("*"),
+        desk.menu,
+        desk.link.parent,
+    ]:
         mode = stat.S_IMODE(path.stat().st_mode)
         assert mode & 0o444 == 0o444, path
         assert path.is_file() or mode & 0o111 == 0o111, path
@@ -724,7 +802,11 @@ def make_definition(tmp_path: Path) -> Callable[..., Path]:
         root = tmp_path / "installation"
         path = root / "commands" / "setup" / word / "command.json"
         path.parent.mkdir(parents=True)
-        given = {"name": word, "description": "d", "entrypoint": "builtin_plugins.setup:main"}
+        given = {
+            "name": word,
+            "description": "d",
+            "entrypoint": "builtin_plugins.setup:main",
+        }
         path.write_text(json.dumps(given | fields))
         (root / "core").mkdir()
         (root / "core" / "cli.json").write_text('{"name": "CLI", "version": "1.0.0"}')

@@ -41,7 +41,9 @@ def test_whatever_step_breaks_a_version_starts_and_a_second_run_converges(
     action, target = ACTIONS[name]
     asked: dict[str, object] = {
         "root": str(tmp_path / "root"),
-        "addresses": {version: f"{site.address}/{version}" for version in ("one", "two", "moved")},
+        "addresses": {
+            version: f"{site.address}/{version}" for version in ("one", "two", "moved")
+        },
         "action": action,
         "target": target,
     }

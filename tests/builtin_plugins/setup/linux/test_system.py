@@ -53,9 +53,20 @@ def test_the_usual_places_of_a_system(site: httpserver.Site) -> None:
 
 @pytest.mark.parametrize(
     ("size", "inodes"),
-    [(28, 8), (400, 8), (4, 400), (12, 400), (28, 400), (40, 400), (80, 400), (400, 400)],
+    [
+        (28, 8),
+        (400, 8),
+        (4, 400),
+        (12, 400),
+        (28, 400),
+        (40, 400),
+        (80, 400),
+        (400, 400),
+    ],
 )
-def test_a_full_disk_changes_nothing(size: int, inodes: int, site: httpserver.Site) -> None:
+def test_a_full_disk_changes_nothing(
+    size: int, inodes: int, site: httpserver.Site
+) -> None:
     """One tmpfs after another, each a little larger, until all fits."""
     site.add("/big", tar(*(Member(f"T/{n}", os.urandom(3000)) for n in range(9)),
                          Member("T/Tool", b"#!/bin/sh\necho big\n", 0o755)))  # fmt: skip
@@ -71,14 +82,17 @@ def test_a_full_disk_changes_nothing(size: int, inodes: int, site: httpserver.Si
         assert (status, count) == (1, 0), done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert any(
-            word in done.stderr for word in ("No space left", "bytes needed", "bytes of disk space")
+            word in done.stderr
+            for word in ("No space left", "bytes needed", "bytes of disk space")
         )
     else:
         assert count == 17
         assert (size, inodes) == (400, 400) or size >= 40
 
 
-def test_a_full_disk_keeps_the_old_version_and_lets_it_be_removed(site: httpserver.Site) -> None:
+def test_a_full_disk_keeps_the_old_version_and_lets_it_be_removed(
+    site: httpserver.Site,
+) -> None:
     done = in_mounts(
         "mount -t tmpfs -o size=200k tmpfs /opt;"
         "mount -t tmpfs tmpfs /usr/local/bin; mount -t tmpfs tmpfs /usr/share/applications;"
@@ -87,7 +101,14 @@ def test_a_full_disk_keeps_the_old_version_and_lets_it_be_removed(site: httpserv
         "/usr/local/bin/tool; ls -A /opt; setup -q --uninstall; ls -A /opt",
         TOOL_DOWNLOAD_URL=f"{site.address}/one",
     )
-    assert done.stdout.split("\n") == ["1", "version one", "fill", "tool", "fill", ""], done.stderr
+    assert done.stdout.split("\n") == [
+        "1",
+        "version one",
+        "fill",
+        "tool",
+        "fill",
+        "",
+    ], done.stderr
 
 
 def test_places_on_different_file_systems(site: httpserver.Site) -> None:
@@ -110,7 +131,9 @@ def test_places_on_different_file_systems(site: httpserver.Site) -> None:
     ]
 
 
-def test_without_rights_and_sudo_it_says_so_before_a_download(site: httpserver.Site) -> None:
+def test_without_rights_and_sudo_it_says_so_before_a_download(
+    site: httpserver.Site,
+) -> None:
     start = " ".join(as_nobody())
     done = in_mounts(
         PRIVATE + "for one in /usr/local/bin /usr/bin /bin; do"
@@ -133,7 +156,9 @@ def test_sudo_is_asked_for_the_last_step_only(site: httpserver.Site) -> None:
     needs("sudo")
     start = as_nobody()
     if subprocess.run(
-        [sys.executable, "-Ic", "import builtin_plugins"], capture_output=True, check=False
+        [sys.executable, "-Ic", "import builtin_plugins"],
+        capture_output=True,
+        check=False,
     ).returncode:
         pytest.skip("the packages are not installed for an isolated interpreter")
     done = in_mounts(
@@ -148,8 +173,15 @@ def test_sudo_is_asked_for_the_last_step_only(site: httpserver.Site) -> None:
         PATH=f"/usr/local/bin:{os.environ['PATH']}",
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[:4] == ["version one", "version two", "root 755", "root 755"]
-    assert [line for line in done.stdout.split("\n")[4:] if line and line[0] != "/"] == []
+    assert done.stdout.split("\n")[:4] == [
+        "version one",
+        "version two",
+        "root 755",
+        "root 755",
+    ]
+    assert [
+        line for line in done.stdout.split("\n")[4:] if line and line[0] != "/"
+    ] == []
     assert "sudo is needed to change /opt/tool, /usr/local/bin/tool" in done.stderr
 
 
@@ -180,7 +212,9 @@ def stub_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'exec env -i PATH="$PATH" SUDO_USER=u "$@"\n'
     )
     stub.chmod(0o755)
-    monkeypatch.setattr("builtin_plugins.setup.linux.swap.find_sudo", lambda *_: str(stub))
+    monkeypatch.setattr(
+        "builtin_plugins.setup.linux.swap.find_sudo", lambda *_: str(stub)
+    )
     return stub
 
 
@@ -210,7 +244,9 @@ def test_the_elevated_step_gets_every_path_as_an_argument(
         *(f"{tmp_path}/opt/a b", f"{tmp_path}/bin", f"{tmp_path}/share/tool.desktop"),
         *(version, "Tool", "[Desktop Entry]"),
     ]
-    assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version one\n"
+    assert (
+        subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version one\n"
+    )
     assert list((tmp_path / "own").iterdir()) == []
     assert setup.run(["--uninstall"], environ, "linux") == 0
     assert list((tmp_path / "opt").iterdir()) == []
@@ -226,7 +262,9 @@ def test_a_refusal_of_sudo_is_one_line(
 ) -> None:
     stub_sudo.write_text("#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
     environ = installing(tool, tmp_path, f"{site.address}/one")
-    with pytest.raises(OperationError, match="sudo failed: sudo: a password is required"):
+    with pytest.raises(
+        OperationError, match="sudo failed: sudo: a password is required"
+    ):
         setup.run([], environ, "linux")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stub"]
 
@@ -283,7 +321,11 @@ def test_the_need_for_sudo_is_reported_before_the_download(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    environ = installing(tool, tmp_path, f"{site.address}/absent") | {"PATH": "/usr/bin:/bin"}
+    environ = installing(tool, tmp_path, f"{site.address}/absent") | {
+        "PATH": "/usr/bin:/bin"
+    }
     with pytest.raises(OperationError, match="404"):
         setup.run([], environ, "linux")
-    assert capfd.readouterr().err.splitlines()[0].startswith("sudo is needed to change ")
+    assert (
+        capfd.readouterr().err.splitlines()[0].startswith("sudo is needed to change ")
+    )

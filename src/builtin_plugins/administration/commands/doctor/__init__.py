@@ -67,7 +67,9 @@ def _examine(subject: Subject, *, fix: bool) -> Iterator[Finding]:
                     one.fix()
                     fixed = True
                 except (HostError, OSError) as failure:
-                    subject.session.messages.warn(f"{one.problem.what}: not fixed: {failure}")
+                    subject.session.messages.warn(
+                        f"{one.problem.what}: not fixed: {failure}"
+                    )
             yield one._replace(rule=name, fixed=fixed)
 
 
@@ -86,7 +88,9 @@ def _result(subject: Subject, found: list[Finding]) -> str:
     if not found:
         return f"no problems in: {', '.join(_CHECKS)}"
     safe = any(finding.kind == "error" and finding.fix for finding in found)
-    more = f"; to apply the safe fixes: {subject.call} self doctor --fix" if safe else ""
+    more = (
+        f"; to apply the safe fixes: {subject.call} self doctor --fix" if safe else ""
+    )
     return counted(found) + more
 
 
@@ -95,9 +99,15 @@ def launcher(subject: Subject) -> Iterator[Finding]:
     if not subject.launchers:
         path = launcher_of(subject.layout)
         remedy = f"{subject.call} self init {shlex.quote(subject.layout.root)}"
-        yield finding(f"{path}: the launcher is missing", remedy, partial(write_launcher, path))
+        yield finding(
+            f"{path}: the launcher is missing", remedy, partial(write_launcher, path)
+        )
     for path in subject.launchers:
-        wrong = "belongs to another version of this program" if is_of_other_version(path) else ""
+        wrong = (
+            "belongs to another version of this program"
+            if is_of_other_version(path)
+            else ""
+        )
         try:
             start_of(path, subject.environ)
         except HostError as error:
@@ -128,17 +138,23 @@ def completion(subject: Subject) -> Iterator[Finding]:
     """Yield a hint if the caller's shell has no completion for this program."""
     if shell := uncompleted_shell(subject.session.program, subject.environ):
         text = f"{shell} has no Tab completion for {subject.session.program}"
-        yield finding(text, f"{subject.call} self completion {shell} --install", hint=True)
+        yield finding(
+            text, f"{subject.call} self completion {shell} --install", hint=True
+        )
 
 
 def programs(subject: Subject) -> Iterator[Finding]:
     """Yield the missing programs that this program needs."""
     if find_bash(subject.environ) is None:
-        yield finding("bash is missing; settings.conf and scripts need it", "install it")
+        yield finding(
+            "bash is missing; settings.conf and scripts need it", "install it"
+        )
     if find_program("git", subject.environ) is None:
         entries = effective_registry(subject.plugins_dir).entries.values()
         if any(make_source(entry).is_from_git for entry in entries):
-            yield finding("git is missing; plugins from repositories need it", "install it")
+            yield finding(
+                "git is missing; plugins from repositories need it", "install it"
+            )
 
 
 def requirements(subject: Subject) -> Iterator[Finding]:

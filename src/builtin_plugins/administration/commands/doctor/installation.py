@@ -21,7 +21,11 @@ from builtin_plugins.administration.program.shipped_files import (
     renew_hashes,
 )
 from builtin_plugins.io.files.atomic import remove_path
-from builtin_plugins.plugins_folder.directory import ENTRY_FILE, read_kept_entry, store_of
+from builtin_plugins.plugins_folder.directory import (
+    ENTRY_FILE,
+    read_kept_entry,
+    store_of,
+)
 from builtin_plugins.plugins_folder.entry import LOCAL, REGISTRY, Entry
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
@@ -45,7 +49,11 @@ class Subject:
     """
 
     def __init__(self, session: Session) -> None:
-        self.session, self.layout, self.environ = session, session.layout, session.environ
+        self.session, self.layout, self.environ = (
+            session,
+            session.layout,
+            session.environ,
+        )
         self.launchers = launchers_in(self.layout.core_dir, anywhere=True)
         self.wrong: HostError | None = None
         try:
@@ -59,12 +67,18 @@ class Subject:
     def call(self) -> str:
         """Return the program's name or, if that is not on PATH, its path, quoted for a shell."""
         path, program = launcher_of(self.layout), self.session.program
-        is_usable = find_program(program, self.environ) is None and os.access(path, os.X_OK)
+        is_usable = find_program(program, self.environ) is None and os.access(
+            path, os.X_OK
+        )
         return shlex.quote(path) if is_usable else program
 
 
 def finding(
-    text: str, remedy: str, fix: Callable[[], object] | None = None, *, hint: bool = False
+    text: str,
+    remedy: str,
+    fix: Callable[[], object] | None = None,
+    *,
+    hint: bool = False,
 ) -> Finding:
     """Return a finding without a check's name; `self doctor` adds the name."""
     return Finding("", Problem("", text, remedy), hint, fix)
@@ -84,7 +98,9 @@ def files(subject: Subject) -> Iterator[Finding]:
     if not os.path.isdir(subject.layout.lib_dir):
         yield finding(f"{subject.layout.lib_dir}: missing", again)
         return
-    old = [file.relative.name for file in own_files(root) if file.state_in(root) == "stale"]
+    old = [
+        file.relative.name for file in own_files(root) if file.state_in(root) == "stale"
+    ]
     if old:
         text = f"missing or from another version of this program: {', '.join(old)}"
         fix = partial(renew, root, subject.session.messages.warn)
@@ -94,10 +110,16 @@ def files(subject: Subject) -> Iterator[Finding]:
 
 def settings(subject: Subject) -> Iterator[Finding]:
     """Yield the problems in settings.conf; outside safe mode, it is sourced to find them."""
-    session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
+    session, root, file = (
+        subject.session,
+        subject.layout.root,
+        subject.layout.settings_file,
+    )
     for path in (os.path.join(root, name) for name in _UNREAD_SETTINGS):
         if os.path.isfile(path):
-            yield finding(f"{path} is not read", f"move the lines of this file to {file}")
+            yield finding(
+                f"{path} is not read", f"move the lines of this file to {file}"
+            )
     if session.safe:
         return
     ours = session.installation.run_variables((session.program,))
@@ -111,13 +133,23 @@ def permissions(subject: Subject) -> Iterator[Finding]:
     """Yield the files and directories of this installation that every user can change."""
     layout, commands_dir = subject.layout, subject.session.installation.commands_dir
     for path in (
-        *(layout.root, layout.core_dir, layout.config_file, layout.lib_dir, *subject.launchers),
+        *(
+            layout.root,
+            layout.core_dir,
+            layout.config_file,
+            layout.lib_dir,
+            *subject.launchers,
+        ),
         *(layout.config_dir, layout.settings_file, commands_dir),
         *(subject.plugins_dir, registry_path(subject.plugins_dir)),
     ):
         if _is_open(path):
-            fix = partial(os.chmod, path, stat.S_IMODE(os.stat(path).st_mode) & ~stat.S_IWOTH)
-            yield finding(f"every user can write to {path}", f"chmod o-w {shlex.quote(path)}", fix)
+            fix = partial(
+                os.chmod, path, stat.S_IMODE(os.stat(path).st_mode) & ~stat.S_IWOTH
+            )
+            yield finding(
+                f"every user can write to {path}", f"chmod o-w {shlex.quote(path)}", fix
+            )
 
 
 def _is_open(path: str) -> bool:
@@ -171,7 +203,9 @@ def records(subject: Subject) -> Iterator[Finding]:
         yield finding(error.what, error.remedy or f"rm {shlex.quote(trusted)}")
     for entry in effective_registry(subject.plugins_dir).entries.values():
         store = store_of(subject.plugins_dir, entry.name)
-        for version in dict.fromkeys(filter(None, (entry.version_dir, *entry.versions))):
+        for version in dict.fromkeys(
+            filter(None, (entry.version_dir, *entry.versions))
+        ):
             path = store.path(version)
             if os.path.isdir(path) and read_kept_entry(path) is None:
                 remedy = f"rm -r {shlex.quote(path)}"
@@ -201,11 +235,19 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
             f"{subject.call} self plugin list",
             partial(reconcile_if_free, subject.plugins_dir),
         )
-    tools = [command for command in subject.commands if command.definition.entrypoint == ENTRYPOINT]
+    tools = [
+        command
+        for command in subject.commands
+        if command.definition.entrypoint == ENTRYPOINT
+    ]
     for tool in tools:
-        for path in abandoned(tool_settings_of(tool, subject.environ).paths.install_dir):
+        for path in abandoned(
+            tool_settings_of(tool, subject.environ).paths.install_dir
+        ):
             text = f"{path} is left over from an interrupted change"
-            yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_path, path))
+            yield finding(
+                text, f"rm -r {shlex.quote(path)}", partial(remove_path, path)
+            )
 
 
 def projects(subject: Subject) -> Iterator[Finding]:

@@ -80,7 +80,10 @@ def _show_text(session: Session, findings: Sequence[Finding], count: int) -> Non
         session.show_lines(*(str(finding.problem) for finding in findings))
     else:
         located = [(one, one.problem) for one in findings]
-        rows = [(at.path, f"{at.line}:{at.column}: {at.message}", one) for one, at in located]
+        rows = [
+            (at.path, f"{at.line}:{at.column}: {at.message}", one)
+            for one, at in located
+        ]
         lines = grouped(rows, session.terminal)
         session.show("\n".join([*lines, "", counted(findings), ""]))
 

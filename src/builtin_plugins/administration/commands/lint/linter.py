@@ -10,7 +10,10 @@ from operator import attrgetter
 from builtin_plugins.administration.commands.lint import rules
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.left_out import left_out
-from builtin_plugins.administration.plugins.directory_contents import commands_of, misspelt_keys
+from builtin_plugins.administration.plugins.directory_contents import (
+    commands_of,
+    misspelt_keys,
+)
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.plugins_folder.directory import (
     MANIFEST,
@@ -49,7 +52,11 @@ class Lint:
     """
 
     def __init__(self, session: Session) -> None:
-        names = [*FRAMEWORK_NAMES, "PROJECT_DIR", *settings_names(session.layout.settings_file)]
+        names = [
+            *FRAMEWORK_NAMES,
+            "PROJECT_DIR",
+            *settings_names(session.layout.settings_file),
+        ]
         self._known = {**dict.fromkeys(names, ""), **session.environ}
         self._session = session
         self.count = 0
@@ -66,7 +73,9 @@ class Lint:
         yield from (Finding("definition", problem) for problem in wrong)
         for project in projects:
             yield from self.tree(FolderNode(project.tree, project=project))
-        catalog = Catalog(self._session.lock_for_inspection, around=lambda: (projects, []))
+        catalog = Catalog(
+            self._session.lock_for_inspection, around=lambda: (projects, [])
+        )
         yield from self._shadowed(catalog, projects)
         yield from _moved(catalog)
 
@@ -84,7 +93,9 @@ class Lint:
                 winner = row.definition.file or f"plugin {row.plugin}"
             for place in row.shadows:
                 text = f"{' '.join(row.words)} is hidden by {winner}"
-                problem = Problem(place, text, "rename one of the two, or disable the plugin")
+                problem = Problem(
+                    place, text, "rename one of the two, or disable the plugin"
+                )
                 yield Finding("shadowed", problem, hint=place.startswith(tuple(roots)))
 
     def directory(self, directory: str) -> Iterator[Finding]:
@@ -147,7 +158,9 @@ class Lint:
     def _plugin(self, plugin: DirectoryPlugin) -> Iterator[Finding]:
         """Check a plugin whose plugin.json is valid."""
         self.count += os.path.exists(os.path.join(plugin.root, MANIFEST))
-        yield from (Finding("definition", problem) for problem in misspelt_keys(plugin.root))
+        yield from (
+            Finding("definition", problem) for problem in misspelt_keys(plugin.root)
+        )
         if missing := plugin.missing_path():
             yield Finding("plugin", missing)
             return
@@ -170,7 +183,9 @@ class Lint:
             if command is None or command.is_script:
                 yield from _folder_findings(node)
                 # The root of a plugin with command folders is not a category itself.
-                if node.tree.scripts is not None or (node.parent and node.holds_commands()):
+                if node.tree.scripts is not None or (
+                    node.parent and node.holds_commands()
+                ):
                     yield from left_out(node)
             pending += reversed(inside.values())
 
@@ -196,7 +211,9 @@ class Lint:
             yield from rules.variables(definition, self._known)
             if definition.entrypoint:
                 environ = self._session.environ
-                yield from rules.script_findings(definition, environ, self.shell_scripts)
+                yield from rules.script_findings(
+                    definition, environ, self.shell_scripts
+                )
                 command = definition if read == node.read_command else None
         if command is not None:
             script = os.path.join(command.directory, command.entrypoint)
@@ -228,7 +245,9 @@ def _folder_findings(node: FolderNode) -> Iterator[Finding]:
     for problem in node.problems:
         is_folder = problem.path != node.at
         has_wrong_name = is_folder and not is_word(os.path.basename(problem.path))
-        definitions = [f"{problem.path}/{name}" for name in ("command.json", "category.json")]
+        definitions = [
+            f"{problem.path}/{name}" for name in ("command.json", "category.json")
+        ]
         if has_wrong_name and not any(map(os.path.exists, definitions)):
             yield Finding("undefined", problem, hint=True)
         else:
@@ -278,5 +297,7 @@ def with_positions(findings: Iterable[Finding]) -> list[Finding]:
         path = at.path.removeprefix(here)
         problem = Problem(path, at.text, at.remedy, at.key, line, column)
         found.add(finding._replace(problem=problem))
-    order = attrgetter("problem.path", "problem.line", "problem.column", "rule", "problem.message")
+    order = attrgetter(
+        "problem.path", "problem.line", "problem.column", "rule", "problem.message"
+    )
     return sorted(found, key=order)

@@ -34,7 +34,11 @@ from host.run.suggestions import unknown_names
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _LONG = 150  # characters of a description
 _SHELLCHECK_SECONDS = 600.0  # time limit for shellcheck
-_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # see the rule no-shebang
+_OPTIONS = (
+    "--format=json1",
+    "--severity=warning",
+    "--exclude=SC2148",
+)  # see the rule no-shebang
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (
@@ -53,7 +57,9 @@ def keys_and_systems(definition: Definition) -> Iterator[Finding]:
     for key in definition.extra:
         if not key.startswith(_OWN_MARKS) and key not in reported:
             remedy = f"if it is your own key, name it x-{key}"
-            yield Finding("definition", Problem(definition.file, "unknown key", remedy, key))
+            yield Finding(
+                "definition", Problem(definition.file, "unknown key", remedy, key)
+            )
 
 
 def is_doubtful(description: str) -> bool:
@@ -80,7 +86,9 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
         if (name in secrets or is_secret(name)) and value and "$" not in value:
             text = "looks like a secret, which every reader of this file can see"
             remedy = 'set the secret in the environment, or put a reference to it into "secrets"'
-            yield Finding("secret", Problem(definition.file, text, remedy, f"envs.{name}"))
+            yield Finding(
+                "secret", Problem(definition.file, text, remedy, f"envs.{name}")
+            )
 
 
 def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
@@ -91,9 +99,14 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     if not definition.reads_sources and (definition.envs or definition.env_files):
         what = '"sources" is false, so "envs" and "env_files" have no effect'
         yield Finding("variables", Problem(definition.file, what, key="sources"))
-    needed = (*definition.required_envs, *(argument.variable for argument in definition.args))
+    needed = (
+        *definition.required_envs,
+        *(argument.variable for argument in definition.args),
+    )
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
-    schemes = [SecretScheme(text.partition(":")[0], "") for text in definition.secrets.values()]
+    schemes = [
+        SecretScheme(text.partition(":")[0], "") for text in definition.secrets.values()
+    ]
     problems: list[Problem] = []
     reader = _LintReader((), definition, layers, problems.append, schemes)
     try:
@@ -103,7 +116,9 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
         problems.append(error.problem)
     yield from (Finding("variables", problem) for problem in problems)
     texts = [("env_files", text) for text in definition.env_files]
-    if not (layers.missing or layers.unasked):  # otherwise, unread files may define the names
+    if not (
+        layers.missing or layers.unasked
+    ):  # otherwise, unread files may define the names
         yield from (Finding("variables", one) for one in reader.undefined)
         texts += [(f"envs.{name}", text) for name, text in definition.envs.items()]
     for key, text in texts:
@@ -124,7 +139,9 @@ class _LintReader(SourceReader):
         line: int = 0,
         on_warning: Callable[[Problem], None] | None = None,
     ) -> str:
-        if line:  # a value in a file; the others are checked when all variables are known
+        if (
+            line
+        ):  # a value in a file; the others are checked when all variables are known
             for name in _undefined_names(text, self.definition, self.layers):
                 self.undefined += (_undefined(name, path, key, line),)
         return super().expanded(text, path, key, line, on_warning)
@@ -135,7 +152,11 @@ def _undefined_names(text: str, definition: Definition, layers: Layers) -> list[
     names: dict[str, None] = {}
     expand(text, names.setdefault)
     asked = names.keys() - {*_WITH_DEFAULT.findall(text), *definition.secrets}
-    return [name for name in sorted(asked) if layers.get(name) is None and not from_system(name)]
+    return [
+        name
+        for name in sorted(asked)
+        if layers.get(name) is None and not from_system(name)
+    ]
 
 
 def _undefined(name: str, path: str, key: str, line: int = 0) -> Problem:
@@ -147,7 +168,9 @@ def path_folders(definition: Definition) -> Iterator[Finding]:
     """Yield the folders of the key `path` that are missing or that a run would refuse."""
     try:
         for folder in check_folders(definition):
-            if folder.source.startswith(f"{definition.file}:") and not os.path.isdir(folder.path):
+            if folder.source.startswith(f"{definition.file}:") and not os.path.isdir(
+                folder.path
+            ):
                 what = f"{folder.path} is not a directory"
                 yield Finding("definition", Problem(definition.file, what, key="path"))
     except HostError as error:
@@ -175,7 +198,10 @@ def hooks(path: str) -> Iterator[Finding]:
     try:
         compile(code, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as failure:
-        what, line = f"is not valid Python: {failure}", getattr(failure, "lineno", None) or 1
+        what, line = (
+            f"is not valid Python: {failure}",
+            getattr(failure, "lineno", None) or 1,
+        )
     if not what and not declarations_in(code)[0]:
         what = "no function is marked with @hookimpl, so no hook is called"
     if what:
@@ -199,7 +225,9 @@ def script_findings(
         start = start_of(script, environ)
     except HostError as error:
         if definition.compatible:
-            yield Finding("shebang" if error.problem.line else "entrypoint", error.problem)
+            yield Finding(
+                "shebang" if error.problem.line else "entrypoint", error.problem
+            )
         return
     if os.path.basename(start.interpreter) in _SHELLS:
         shells.append(script)
@@ -209,7 +237,9 @@ def script_findings(
         yield Finding("no-shebang", problem, hint=True)
 
 
-def shellcheck_findings(scripts: Sequence[str], environ: Mapping[str, str]) -> Iterator[Finding]:
+def shellcheck_findings(
+    scripts: Sequence[str], environ: Mapping[str, str]
+) -> Iterator[Finding]:
     """Yield shellcheck's errors and warnings; scripts without a shebang are checked as bash."""
     program = find_program("shellcheck", environ)
     if not (program and scripts):
@@ -220,7 +250,8 @@ def shellcheck_findings(scripts: Sequence[str], environ: Mapping[str, str]) -> I
         comments = json.loads(ended.stdout)["comments"]
     except (HostError, OSError, ValueError):
         yield Finding(
-            "shellcheck", Problem(scripts[0], "shellcheck failed", f"run: {program} {scripts[0]}")
+            "shellcheck",
+            Problem(scripts[0], "shellcheck failed", f"run: {program} {scripts[0]}"),
         )
         return
     for one in comments:

@@ -2,7 +2,13 @@
 
 from typing import NamedTuple
 
-from builtin_plugins.administration.declared import TIMEOUT, YES, argument, self_command, text
+from builtin_plugins.administration.declared import (
+    TIMEOUT,
+    YES,
+    argument,
+    self_command,
+    text,
+)
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
@@ -15,8 +21,15 @@ from builtin_plugins.administration.plugins.install import (
     plan_of,
 )
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
-from builtin_plugins.administration.plugins.preview import heading, preview, why_it_stays
-from builtin_plugins.administration.plugins.sources.base import PluginSource, make_source
+from builtin_plugins.administration.plugins.preview import (
+    heading,
+    preview,
+    why_it_stays,
+)
+from builtin_plugins.administration.plugins.sources.base import (
+    PluginSource,
+    make_source,
+)
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.team_catalogue import listed_plugin
 from builtin_plugins.administration.plugins.transaction import (
@@ -38,10 +51,17 @@ from host.cli.session import Session
         required=True,
         complete="builtin_plugins.administration.plugins.commands.name_completion:sources",
     ),
-    {**text("--ref", "REF", "A branch, tag or commit of a git repository."), "pattern": ".*"},
+    {
+        **text("--ref", "REF", "A branch, tag or commit of a git repository."),
+        "pattern": ".*",
+    },
     text("--name", "NAME", "The name of the plugin in this installation."),
     text("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
-    text("--prefix", "TEXT", "Add only scripts with the prefix TEXT; command names omit it."),
+    text(
+        "--prefix",
+        "TEXT",
+        "Add only scripts with the prefix TEXT; command names omit it.",
+    ),
     text("--split", "TEXT", "The separator of the words in a script's name."),
     text("--under", "WORDS", "Add all commands below this category."),
     argument("--no-path", "Do not append the directory of plain scripts to PATH."),
@@ -96,20 +116,28 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
     if listed := listed_plugin(session, source, timeout):
         if ref or sha256:
-            raise UsageError("--ref and --sha256 cannot be used with a name from a catalogue")
+            raise UsageError(
+                "--ref and --sha256 cannot be used with a name from a catalogue"
+            )
         wanted = listed.plugin_source(site=site, ssh=ssh)
         name = name or ("" if wanted.entry.is_package else listed.name)
     else:
-        wanted = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
+        wanted = parse_source(
+            source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh
+        )
     if name and wanted.entry.is_package:
-        raise UsageError("--name cannot be used with a package, which keeps its own name")
+        raise UsageError(
+            "--name cannot be used with a package, which keeps its own name"
+        )
     scripts = _scripts(wanted.entry, prefix or "", split or "", under or "")
     if no_path and wanted.entry.is_package:
         raise UsageError("--no-path cannot be used with a package")
     path = () if no_path else None  # None: a directory of plain scripts gets the key
     wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts, path=path)
     if team and wanted.entry.is_users_directory:
-        raise UsageError("--team cannot be used with a directory", "add a git repository instead")
+        raise UsageError(
+            "--team cannot be used with a directory", "add a git repository instead"
+        )
     options = _Options(ref=ref, team=team, force=force, yes=yes, verbose=verbose)
     with transaction(session, timeout) as tx:
         _add(wanted, tx, options)
@@ -131,7 +159,11 @@ class _Options(NamedTuple):
 def _add(wanted: PluginSource, tx: Transaction, options: _Options) -> None:
     """Fetch and add a plugin, unless it is surely installed already."""
     session, given = tx.session, wanted.entry
-    former = _entry_of_name(given, tx) if given.name else _installed_from(given, tx, options.ref)
+    former = (
+        _entry_of_name(given, tx)
+        if given.name
+        else _installed_from(given, tx, options.ref)
+    )
     if former:
         # What the user did not give again stays: the name, and how scripts become commands.
         wanted.entry = wanted.entry.replaced(
@@ -145,7 +177,9 @@ def _add(wanted: PluginSource, tx: Transaction, options: _Options) -> None:
             with locked_registry(tx) as change:
                 change.registry.put(former, team=True)
                 change.commit()
-            session.show_lines(f"{former.name} is in plugins/registry.json; commit that file")
+            session.show_lines(
+                f"{former.name} is in plugins/registry.json; commit that file"
+            )
             return
         session.show_lines(f"{_installed(former, tx)}{make_source(former).name_hint}")
         return
@@ -153,16 +187,22 @@ def _add(wanted: PluginSource, tx: Transaction, options: _Options) -> None:
     tx.messages.debug(f"fetching {wanted.entry.source}")
     staged = ensure_built(wanted.fetch(tx), tx, yes=options.yes)
     if staged.entry.is_in_environment:
-        have = "is among the packages that the program itself has; nothing was installed"
+        have = (
+            "is among the packages that the program itself has; nothing was installed"
+        )
         session.show_lines(f"{staged.entry.name} {staged.entry.version} {have}")
         return
     _add_staged(staged, tx, options)
 
 
-def _scripts(entry: Entry, prefix: str, split: str, under: str) -> dict[str, str | bool] | None:
+def _scripts(
+    entry: Entry, prefix: str, split: str, under: str
+) -> dict[str, str | bool] | None:
     """Return the value of `scripts` in the registry, or None if no option sets it."""
     if (prefix or split) and entry.is_package:
-        raise UsageError("--prefix and --split can only be used with a directory of scripts")
+        raise UsageError(
+            "--prefix and --split can only be used with a directory of scripts"
+        )
     if under:
         check_under("--under", under)
     texts = {"prefix": prefix, "split": split, "under": under}
@@ -192,7 +232,9 @@ def _add_staged(staged: PluginContents, tx: Transaction, options: _Options) -> N
     preview(session, current, staged, verbose=options.verbose)
     check_collisions(staged, tx, force=options.force)
     if current:
-        ask_to_continue(session, f"Update {entry.name}?", options.yes, "nothing was changed")
+        ask_to_continue(
+            session, f"Update {entry.name}?", options.yes, "nothing was changed"
+        )
     else:
         ask_to_continue(session, "Add it?", options.yes, "nothing was added")
     check_declared_commands(staged, tx, force=options.force)
@@ -212,7 +254,11 @@ def _installed_from(wanted: Entry, tx: Transaction, ref: str | None) -> Entry | 
     Several plugins can be from one source, with different names: if the user gave a `ref`, a
     plugin of this ref comes first.
     """
-    entries = [entry for entry in tx.registry.entries.values() if _has_same_source(entry, wanted)]
+    entries = [
+        entry
+        for entry in tx.registry.entries.values()
+        if _has_same_source(entry, wanted)
+    ]
     installed = [entry for entry in entries if _is_present(entry, tx)]
     if ref is not None:
         installed.sort(key=lambda entry: entry.ref != ref)
@@ -239,12 +285,18 @@ def _has_same_source(entry: Entry, other: Entry) -> bool:
 
 def _name_is_taken(former: Entry, wanted: Entry, tx: Transaction) -> PluginError:
     """Return the error for a source whose plugin would have the name of another plugin."""
-    owner = f"the plugin from {masked_text(former.source)}" if former.source else "another plugin"
+    owner = (
+        f"the plugin from {masked_text(former.source)}"
+        if former.source
+        else "another plugin"
+    )
     what = f"{former.name} is already the name of {owner}"
     *_, removal = _ways(former, tx)
     if not make_source(wanted).name_hint:
         return PluginError(what, removal)
-    return PluginError(what, f"to add both, choose another name with --name; or {removal}")
+    return PluginError(
+        what, f"to add both, choose another name with --name; or {removal}"
+    )
 
 
 def _needs_no_fetch(former: Entry, wanted: Entry, tx: Transaction) -> bool:

@@ -3,7 +3,10 @@
 from builtin_plugins.administration.declared import PLUGIN, self_command
 from builtin_plugins.administration.plugins.inventory import named_plugin
 from builtin_plugins.administration.plugins.reconcile import now
-from builtin_plugins.administration.plugins.transaction import locked_registry, transaction
+from builtin_plugins.administration.plugins.transaction import (
+    locked_registry,
+    transaction,
+)
 from host.cli.session import Session
 
 
@@ -31,7 +34,9 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
     with transaction(session) as tx:
         entry = named_plugin(session, name).entry
         with locked_registry(tx) as change:
-            entry = change.registry.entries.get(entry.name, entry.replaced(installedAt=now()))
+            entry = change.registry.entries.get(
+                entry.name, entry.replaced(installedAt=now())
+            )
             is_change = entry.enabled != on
             if is_change:
                 change.registry.put(entry.replaced(enabled=on))

@@ -47,4 +47,11 @@ def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
         words = list(entry.words)
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
     shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
-    return (entry.name, version, kind, plugin.state_text, shown, masked_text(entry.source))
+    return (
+        entry.name,
+        version,
+        kind,
+        plugin.state_text,
+        shown,
+        masked_text(entry.source),
+    )

@@ -48,6 +48,8 @@ def _to_remove(session: Session, name: str) -> KnownPlugin:
     try:
         return named_plugin(session, name)
     except UsageError:
-        if is_plugin_name(name) and any(map(os.path.lexists, (store.link, store.directory))):
+        if is_plugin_name(name) and any(
+            map(os.path.lexists, (store.link, store.directory))
+        ):
             return KnownPlugin(Entry(name, "local"), "broken")
         raise

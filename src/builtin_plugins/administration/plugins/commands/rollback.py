@@ -31,8 +31,12 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
     entry = read_registry(plugins_dir).entries.get(plugin.entry.name, plugin.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
-    if chosen.version_dir == entry.version_dir and make_source(entry).is_present(plugins_dir):
-        session.show_lines(f"{entry.name}: {version_text(entry)} is the current version")
+    if chosen.version_dir == entry.version_dir and make_source(entry).is_present(
+        plugins_dir
+    ):
+        session.show_lines(
+            f"{entry.name}: {version_text(entry)} is the current version"
+        )
         return
     # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
     is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
@@ -48,7 +52,9 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
     """Return the version to install; the current one only if no other version matches."""
-    matches = _earlier(entry, kept) if version is None else _matching(kept, version or EMPTY)
+    matches = (
+        _earlier(entry, kept) if version is None else _matching(kept, version or EMPTY)
+    )
     matches.sort(key=lambda match: match.version_dir != entry.version_dir)
     if matches:
         return matches[-1]
@@ -69,7 +75,13 @@ def _earlier(entry: Entry, kept: list[Entry]) -> list[Entry]:
 
 def _matching(kept: list[Entry], text: str) -> list[Entry]:
     """Return the kept versions with this number or, if there are none, with this start."""
-    exact = [version for version in kept if text in (version.version, version.version_dir)]
+    exact = [
+        version for version in kept if text in (version.version, version.version_dir)
+    ]
     if exact:
         return exact
-    return [version for version in kept if (version.commit or version.sha256).startswith(text)]
+    return [
+        version
+        for version in kept
+        if (version.commit or version.sha256).startswith(text)
+    ]

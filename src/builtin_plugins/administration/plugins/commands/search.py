@@ -1,6 +1,11 @@
 """`self plugin search`."""
 
-from builtin_plugins.administration.declared import FORMAT, TIMEOUT, argument, self_command
+from builtin_plugins.administration.declared import (
+    FORMAT,
+    TIMEOUT,
+    argument,
+    self_command,
+)
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.team_catalogue import fetch_catalogues
 from host import OperationError, masked_text
@@ -16,7 +21,9 @@ _HEADER = ("NAME", "VERSION", "OWNER", "DESCRIPTION")
     FORMAT,
     TIMEOUT,
 )
-def plugin_search(session: Session, text: tuple[str, ...], format: str, timeout: float) -> None:
+def plugin_search(
+    session: Session, text: tuple[str, ...], format: str, timeout: float
+) -> None:
     """Find plugins with TEXT in their name, description, owner or source.
 
     If TEXT has several words, all of them must match; case is ignored. Without TEXT, all
@@ -24,7 +31,9 @@ def plugin_search(session: Session, text: tuple[str, ...], format: str, timeout:
     """
     if not session.installation.config.catalogues:
         add = 'add "team": {"catalogue": ["https://…/catalogue.json"]}'
-        raise OperationError(f"{session.layout.config_file}: no catalogue is configured", add)
+        raise OperationError(
+            f"{session.layout.config_file}: no catalogue is configured", add
+        )
     searched = [word.casefold() for word in text]
     matches = []
     for plugin in fetch_catalogues(session, timeout).values():
@@ -33,9 +42,14 @@ def plugin_search(session: Session, text: tuple[str, ...], format: str, timeout:
             matches.append(plugin)
     if text and not matches:
         see = f"to see all: {session.program} self plugin search"
-        raise OperationError(f"no plugin in a catalogue matches {' and '.join(text)}", see)
+        raise OperationError(
+            f"no plugin in a catalogue matches {' and '.join(text)}", see
+        )
     if format == "json":
-        shown = [plugin._asdict() | {"source": masked_text(plugin.source)} for plugin in matches]
+        shown = [
+            plugin._asdict() | {"source": masked_text(plugin.source)}
+            for plugin in matches
+        ]
         session.show_json({"plugins": shown})
         return
     rows = []

@@ -4,7 +4,11 @@ import os
 
 from builtin_plugins.administration.declared import FORMAT, PLUGIN, self_command
 from builtin_plugins.administration.pages import show_facts
-from builtin_plugins.administration.plugins.inventory import inventory, kept_versions, named_plugin
+from builtin_plugins.administration.plugins.inventory import (
+    inventory,
+    kept_versions,
+    named_plugin,
+)
 from builtin_plugins.administration.plugins.preview import command_lines, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
 from host import masked_text
@@ -43,16 +47,22 @@ def plugin_show(session: Session, name: str, format: str) -> None:
         "ref": entry.ref,
         "commit": entry.commit,
         "sha256": entry.sha256,
-        "state": f"{plugin.state_text}: {plugin.reason}" if plugin.reason else plugin.state_text,
+        "state": f"{plugin.state_text}: {plugin.reason}"
+        if plugin.reason
+        else plugin.state_text,
         "installed": entry.installedAt,
         "files": os.path.realpath(plugin.root) if plugin.root else "",
         "kept": ", ".join(
-            version_text(version) for version in kept if version.version_dir != entry.version_dir
+            version_text(version)
+            for version in kept
+            if version.version_dir != entry.version_dir
         ),
         "hooks": f"{hooks} ({entry.hooks})" if hooks and entry.hooks else hooks,
         "commands": len(commands) or "none",
     }
     show_facts(session, facts.items())
-    further = [str(problem) for problem in found.problems if str(problem) != plugin.reason]
+    further = [
+        str(problem) for problem in found.problems if str(problem) != plugin.reason
+    ]
     problems = [f"problem: {text}" for text in further]
     session.show_lines(*command_lines({" ": commands.items()}), *problems)

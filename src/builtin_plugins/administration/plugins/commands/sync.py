@@ -4,12 +4,22 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from builtin_plugins.administration.declared import DRY_RUN, TIMEOUT, YES, argument, self_command
+from builtin_plugins.administration.declared import (
+    DRY_RUN,
+    TIMEOUT,
+    YES,
+    argument,
+    self_command,
+)
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
-from builtin_plugins.administration.plugins.install import change_each, ensure_built, install
+from builtin_plugins.administration.plugins.install import (
+    change_each,
+    ensure_built,
+    install,
+)
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import heading, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
@@ -57,9 +67,13 @@ def install_missing(
         ask_to_continue(session, "Install these plugins?", yes, "nothing was changed")
         restore = partial(_restore, session, yes=yes, timeout=timeout)
         if failed := change_each(session, missing, restore):
-            raise OperationError(f"not installed: {', '.join(failed)}", "run the command again")
+            raise OperationError(
+                f"not installed: {', '.join(failed)}", "run the command again"
+            )
     if wanted.problems:
-        raise OperationError(f"registry entries that cannot be used: {len(wanted.problems)}")
+        raise OperationError(
+            f"registry entries that cannot be used: {len(wanted.problems)}"
+        )
     if not missing:
         session.show_lines("every plugin is already installed")
 
@@ -108,7 +122,9 @@ def sync_plugin(
     """
     entry = checked_entry(entry)
     if not entry.version_dir:
-        raise OperationError("no commit or sha256 is recorded", "remove and re-add the plugin")
+        raise OperationError(
+            "no commit or sha256 is recorded", "remove and re-add the plugin"
+        )
     with transaction(session, timeout) as tx:
         source = make_source(entry)
         staged = source.restore(tx)

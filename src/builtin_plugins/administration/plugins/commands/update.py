@@ -2,15 +2,29 @@
 
 from functools import partial
 
-from builtin_plugins.administration.declared import DRY_RUN, PLUGIN, TIMEOUT, YES, self_command
+from builtin_plugins.administration.declared import (
+    DRY_RUN,
+    PLUGIN,
+    TIMEOUT,
+    YES,
+    self_command,
+)
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
-from builtin_plugins.administration.plugins.install import change_each, ensure_built, install
+from builtin_plugins.administration.plugins.install import (
+    change_each,
+    ensure_built,
+    install,
+)
 from builtin_plugins.administration.plugins.inventory import inventory, named_plugin
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
-from builtin_plugins.administration.plugins.preview import preview, version_text, why_it_stays
+from builtin_plugins.administration.plugins.preview import (
+    preview,
+    version_text,
+    why_it_stays,
+)
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
@@ -42,7 +56,9 @@ def plugin_update(
     """
     change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
     if failed := change_each(session, _chosen(session, names), change):
-        raise OperationError(f"not updated: {', '.join(failed)}; their old versions stay installed")
+        raise OperationError(
+            f"not updated: {', '.join(failed)}; their old versions stay installed"
+        )
 
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
@@ -58,7 +74,9 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
     return chosen
 
 
-def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool) -> None:
+def _update(
+    session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool
+) -> None:
     make_source(entry).check_change("update")
     if why := why_it_stays(session, entry):
         session.show_lines(f"{entry.name}: {why}")
@@ -68,10 +86,14 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         wanted = entry.replaced(commit="", sha256="", packages=())
         staged = make_source(wanted).fetch(tx)
         if _is_same(entry, staged):
-            session.show_lines(f"{entry.name}: {version_text(entry)} is the newest version")
+            session.show_lines(
+                f"{entry.name}: {version_text(entry)} is the newest version"
+            )
             return
         if staged.unbuilt and dry_run:
-            built = " and ".join(f"{name} {text}" for name, text in staged.unbuilt.items())
+            built = " and ".join(
+                f"{name} {text}" for name, text in staged.unbuilt.items()
+            )
             change = f"{version_text(entry)} → to be built: {built}"
             session.show_lines(f"{entry.name}: {change}")
             return
@@ -95,5 +117,7 @@ def _is_same(entry: Entry, staged: PluginContents) -> bool:
         return entry.sha256 == staged.entry.sha256
     if staged.unbuilt:
         built = entry.built_packages
-        return all(built.get(name) == version for name, version in staged.unbuilt.items())
+        return all(
+            built.get(name) == version for name, version in staged.unbuilt.items()
+        )
     return entry.version_dir == staged.entry.version_dir

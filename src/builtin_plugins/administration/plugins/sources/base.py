@@ -11,7 +11,10 @@ from importlib import import_module
 from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.directory_contents import read_contents
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, relocated
+from builtin_plugins.administration.plugins.plugin_contents import (
+    PluginContents,
+    relocated,
+)
 from builtin_plugins.administration.plugins.python_project import (
     is_package,
     is_python_project,
@@ -58,7 +61,9 @@ class PluginSource:
     def __init__(self, entry: Entry) -> None:
         self.address, mark, self.subdirectory = entry.source.partition(SUBDIRECTORY)
         self.entry = entry
-        with suppress(UsageError):  # a plugin with an invalid source can still be removed
+        with suppress(
+            UsageError
+        ):  # a plugin with an invalid source can still be removed
             source = f"{self.stored(self.address)}{mark}{self.subdirectory}"
             self.entry = entry.replaced(source=source)
 
@@ -125,8 +130,12 @@ class PluginSource:
             return self.as_package(entry, root, tx)
 
         name = contents.entry.name or _suggested_name(entry.source)
-        problems = tuple(relocated(problem, root, called) for problem in contents.problems)
-        contents = contents.replaced(entry=contents.entry.replaced(name=name), problems=problems)
+        problems = tuple(
+            relocated(problem, root, called) for problem in contents.problems
+        )
+        contents = contents.replaced(
+            entry=contents.entry.replaced(name=name), problems=problems
+        )
         _check_not_empty(contents, tx.messages)
         return contents
 
@@ -149,7 +158,9 @@ class PluginSource:
                 target = os.path.realpath(path)
                 if os.path.islink(path) and not f"{target}/".startswith(f"{top}/"):
                     shown = os.path.relpath(path, inside)
-                    raise PluginError(f"{self.entry.source}: the link {shown} leads out of it")
+                    raise PluginError(
+                        f"{self.entry.source}: the link {shown} leads out of it"
+                    )
         os.rename(inside, tx.files)
 
     def as_package(self, entry: Entry, root: str, tx: Transaction) -> PluginContents:
@@ -160,12 +171,16 @@ class PluginSource:
         source = self.entry.source
         if entry.name:
             what = f"{source}: is a Python package, which keeps its own name"
-            raise PluginError(what, f"add it without --name, under another name than {entry.name}")
+            raise PluginError(
+                what, f"add it without --name, under another name than {entry.name}"
+            )
         # The source may have extras, which are no part of the directory's name.
         name = project_name(root) or _suggested_name(split_extras(source)[0])
         self.keep_project(tx)
         at = f"at commit {entry.commit[:12]}" if entry.commit else f"in {source}"
-        entry = entry.replaced(name=name, kind="pip", source=self.package_source(name), path=None)
+        entry = entry.replaced(
+            name=name, kind="pip", source=self.package_source(name), path=None
+        )
         return PluginContents(entry, unbuilt={name: at})
 
     def keep_project(self, tx: Transaction) -> None:
@@ -191,7 +206,10 @@ class PluginSource:
 
     def kept_version(self, tx: Transaction) -> PluginContents | None:
         """Return the version that the entry records, or None if it must be fetched first."""
-        store, version = store_of(tx.plugins_dir, self.entry.name), self.entry.version_dir
+        store, version = (
+            store_of(tx.plugins_dir, self.entry.name),
+            self.entry.version_dir,
+        )
         if version not in store.versions():
             return None
         return self.contents(store.link_target(version))
@@ -256,7 +274,9 @@ def make_source(entry: Entry) -> PluginSource:
 def _suggested_name(source: str) -> str:
     """Return a name for a plugin, made from the last part of its source."""
     address, _, inside = source.partition(SUBDIRECTORY)
-    last = re.split(r"[/:]", (inside or urlsplit(address).path.rstrip("/") or address))[-1]
+    last = re.split(r"[/:]", (inside or urlsplit(address).path.rstrip("/") or address))[
+        -1
+    ]
     for suffix in (".git", *ARCHIVES):
         last = last.removesuffix(suffix)
     return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]
@@ -295,7 +315,9 @@ def _as_plain_scripts(plugin: DirectoryPlugin) -> PluginContents | None:
     """
     if plugin.scripts is not None:
         return None
-    contents = read_contents(plugin.replaced(scripts={}))  # with {}, scripts are commands
+    contents = read_contents(
+        plugin.replaced(scripts={})
+    )  # with {}, scripts are commands
     if not contents.commands:
         return None
     scripts = dict(plugin.entry.scripts or {})
@@ -324,5 +346,7 @@ def _needs_path(plugin: DirectoryPlugin, contents: PluginContents) -> bool:
     is_new = not plugin.entry.installedAt
     is_decided = plugin.entry.path is not None or manifest_decides(plugin.root)
     definitions = contents.commands.values()
-    is_plain = bool(definitions) and all(definition.is_script for definition in definitions)
+    is_plain = bool(definitions) and all(
+        definition.is_script for definition in definitions
+    )
     return is_new and is_plain and not is_decided

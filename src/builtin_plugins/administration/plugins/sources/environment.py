@@ -25,7 +25,9 @@ class EnvironmentSource(PluginSource):
     def check_change(self, word: str) -> None:
         if self._distribution() is not None:
             what = f"{self.entry.name}: {sys.prefix} has this package, not a folder in plugins/"
-            command = self._update_command if word == "update" else self._removal_command
+            command = (
+                self._update_command if word == "update" else self._removal_command
+            )
             raise PluginError(what, f"{word} it with: {command}")
 
     def is_present(self, plugins_dir: str) -> bool:
@@ -41,7 +43,9 @@ class EnvironmentSource(PluginSource):
         complete_import_path()
         import importlib_metadata  # imported here: it takes 35 ms
 
-        found = importlib_metadata.distributions(name=self.entry.name, path=program_path())
+        found = importlib_metadata.distributions(
+            name=self.entry.name, path=program_path()
+        )
         return next(iter(found), None)
 
     @property
@@ -57,7 +61,9 @@ class EnvironmentSource(PluginSource):
     def _removal_command(self) -> str:
         name = self.entry.name
         if _is_of("uv-receipt.toml"):
-            return f"uv tool install --reinstall {OWN_DISTRIBUTION}, without --with {name}"
+            return (
+                f"uv tool install --reinstall {OWN_DISTRIBUTION}, without --with {name}"
+            )
         if _is_of("pipx_metadata.json"):
             return f"pipx uninject {OWN_DISTRIBUTION} {name}"
         return f"{shlex.quote(sys.executable)} -m pip uninstall {name}"

@@ -20,7 +20,12 @@ def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
 
         with progress_bar(tx.messages, bare_address(address)) as bar:
             return download(
-                address, target, seconds=tx.seconds, size=MOST_BYTES, sha256=sha256, progress=bar
+                address,
+                target,
+                seconds=tx.seconds,
+                size=MOST_BYTES,
+                sha256=sha256,
+                progress=bar,
             )
     try:
         if os.path.getsize(address) > MOST_BYTES:

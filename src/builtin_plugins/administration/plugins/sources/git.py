@@ -10,7 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
-from builtin_plugins.administration.plugins.sources.base import SUBDIRECTORY, PluginSource
+from builtin_plugins.administration.plugins.sources.base import (
+    SUBDIRECTORY,
+    PluginSource,
+)
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
 from builtin_plugins.io.git import Git
@@ -33,7 +36,9 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _MOST_POINTER_BYTES = 1024  # the limit of the specification of pointers
-_ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
+_ATTRIBUTES = (
+    "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
+)
 
 
 class GitSource(PluginSource):
@@ -47,14 +52,18 @@ class GitSource(PluginSource):
         if "://" in text:
             return git_address(text)
         if SHORT.match(text):
-            return _SITES[site or "github"][1 if ssh else 0].format(text.removesuffix(".git"))
+            return _SITES[site or "github"][1 if ssh else 0].format(
+                text.removesuffix(".git")
+            )
         plain = text.replace(":~/", ":", 1)  # ~ also stands in requirements
         return text if _SCP.match(text) and not re.search(r"[<>=!~;\[]", plain) else ""
 
     @staticmethod
     def address_of_directory(path: str) -> str:
         head, objects = os.path.join(path, "HEAD"), os.path.join(path, "objects")
-        return f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
+        return (
+            f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
+        )
 
     def fetch(self, tx: Transaction) -> PluginContents:
         wanted = self.entry.replaced(source=self.stored(self.address))
@@ -131,7 +140,10 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
             commits[name] = commit
 
     branch, *tags = names
-    for name in (branch, *reversed(tags)):  # an annotated tag's own commit comes last in the list
+    for name in (
+        branch,
+        *reversed(tags),
+    ):  # an annotated tag's own commit comes last in the list
         if name in commits:
             return commits[name], name != branch
     if _SHORT_COMMIT.match(ref):
@@ -145,7 +157,12 @@ def _fetch_objects(git: Git, address: str, commit: str) -> str:
 
     All branches and tags are fetched if the commit is abbreviated or cannot be fetched alone.
     """
-    options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+    options = (
+        "--quiet",
+        "--no-tags",
+        "--no-recurse-submodules",
+        "--no-write-fetch-head",
+    )
     if _COMMIT.match(commit):
         with suppress(OperationError):  # a server may offer only branches and tags
             git.contact(address, "fetch", "--depth=1", *options, "--", address, commit)
@@ -201,7 +218,9 @@ def _submodules(git: Git, commit: str) -> list[str]:
     The check is necessary because a commit can refer to a few trees and blobs a million times.
     """
     listed = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
-    lines = [line.partition(b"\t")[::2] for line in listed]  # pairs: "mode type object size", name
+    lines = [
+        line.partition(b"\t")[::2] for line in listed
+    ]  # pairs: "mode type object size", name
     if len(lines) > MOST_FILES:
         raise OperationError(f"more than {MOST_FILES} files")
     sizes = (facts.split()[3] for facts, _ in lines)

@@ -5,7 +5,10 @@ from contextlib import ExitStack
 
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.reconcile import link_next, set_aside
-from builtin_plugins.administration.plugins.sources.base import PluginSource, split_extras
+from builtin_plugins.administration.plugins.sources.base import (
+    PluginSource,
+    split_extras,
+)
 from builtin_plugins.administration.plugins.transaction import Transaction
 from host import OperationError, UsageError
 

@@ -19,7 +19,9 @@ from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.entry import KINDS, Entry
 from host import OperationError, UsageError, masked_text, printable
 
-_SUBDIRECTORY = re.compile(r"(?!\.{1,2}(/|\Z))[\w@+. -]+(/(?!\.{1,2}(/|\Z))[\w@+. -]+)*\Z")
+_SUBDIRECTORY = re.compile(
+    r"(?!\.{1,2}(/|\Z))[\w@+. -]+(/(?!\.{1,2}(/|\Z))[\w@+. -]+)*\Z"
+)
 _REF = re.compile(r"(?:[^-\s]\S*)?\Z")
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -37,7 +39,9 @@ def parse_source(
         raise UsageError("SOURCE must not be empty or begin with -")
     if (site or ssh) and not SHORT.match(text):
         option = f"--{site}" if site else "--ssh"
-        raise UsageError(f"{option} can only be used with user/repository, not {masked_text(text)}")
+        raise UsageError(
+            f"{option} can only be used with user/repository, not {masked_text(text)}"
+        )
     text, mark, inside = text.partition(SUBDIRECTORY)
     text, extras = split_extras(text)
     kind, address = _by_path(text) if is_path(text) else _by_text(text, site, ssh=ssh)
@@ -45,20 +49,27 @@ def parse_source(
     source = make_source(Entry("", kind, address, sha256=sha256.lower()))
     if mark and not (source.has_subdirectories and _SUBDIRECTORY.match(inside)):
         expected = "a directory in a git repository or archive, such as packages/acme"
-        raise UsageError(f"{masked_text(text)}{mark}{printable(inside)}: expected {expected}")
+        raise UsageError(
+            f"{masked_text(text)}{mark}{printable(inside)}: expected {expected}"
+        )
     if extras and not (kind == "pip" or source.entry.is_users_directory):
         raise UsageError(f"{masked_text(text)}{extras}: only a package can have extras")
     source.stored(source.address)  # raises UsageError for an invalid address
     if ref and source.ref_in_address:
-        raise UsageError(f"--ref {ref}: the source already names {source.ref_in_address}")
+        raise UsageError(
+            f"--ref {ref}: the source already names {source.ref_in_address}"
+        )
     ref = ref or source.ref_in_address
     if not _REF.match(ref):
         raise UsageError(f"--ref {ref}: not a valid branch, tag or commit")
     if ref and not source.is_from_git:
-        raise UsageError(f"--ref can only be used with a git repository, not {source.entry.source}")
+        raise UsageError(
+            f"--ref can only be used with a git repository, not {source.entry.source}"
+        )
     if sha256 and not source.has_checksum:
         raise UsageError(
-            "--sha256 can only be used with an archive or a wheel", "for git, use --ref COMMIT"
+            "--sha256 can only be used with an archive or a wheel",
+            "for git, use --ref COMMIT",
         )
     facts = {"dev": source.entry.is_users_directory, "pinned": source.is_pinned}
     source.entry = source.entry.replaced(ref=ref, **facts)
@@ -80,7 +91,11 @@ def checked_entry(entry: Entry) -> Entry:
             f"{entry.name}: {parsed.entry.source} is not a source of kind {entry.kind}"
         )
     found = parsed.entry
-    return entry.replaced(source=found.source, ref=found.ref) if entry.is_package else entry
+    return (
+        entry.replaced(source=found.source, ref=found.ref)
+        if entry.is_package
+        else entry
+    )
 
 
 def _by_suffix(path: str) -> str:
@@ -119,7 +134,9 @@ def _by_path(text: str) -> tuple[str, str]:
     if kind := _by_suffix(path):
         return kind, path
     suffixes = [suffix for kind in KINDS for suffix in source_class(kind).suffixes]
-    raise UsageError(f"{masked_text(text)}: expected a file that ends in {', '.join(suffixes)}")
+    raise UsageError(
+        f"{masked_text(text)}: expected a file that ends in {', '.join(suffixes)}"
+    )
 
 
 def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
@@ -131,7 +148,9 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
     rest = text.removeprefix(prefix)
     for kind in KINDS:
         found = source_class(kind)
-        if found.prefix == prefix and (address := found.address_of(rest, site, ssh=ssh)):
+        if found.prefix == prefix and (
+            address := found.address_of(rest, site, ssh=ssh)
+        ):
             return kind, address
     raise UsageError(f"{masked_text(text)}: not a valid SOURCE", other_forms(text))
 

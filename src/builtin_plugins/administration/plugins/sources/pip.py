@@ -13,7 +13,11 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import (
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_wheel_filename,
+)
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins import package_folder
@@ -77,11 +81,16 @@ class PipSource(PluginSource):
         address = entry.source.partition(SUBDIRECTORY)[0] or entry.name
         if entry.dev:
             return LinkedProject(entry)
-        if address.startswith("/") or address.partition("://")[0].lower() in ("https", "http"):
+        if address.startswith("/") or address.partition("://")[0].lower() in (
+            "https",
+            "http",
+        ):
             file = split_extras(address)[0].partition("?")[0]
             if file.endswith(_WHEEL):
                 return Wheel(entry)
-            return ArchivedProject(entry) if file.endswith(ARCHIVES) else PipSource(entry)
+            return (
+                ArchivedProject(entry) if file.endswith(ARCHIVES) else PipSource(entry)
+            )
         with suppress(UsageError):
             repository = parse_package_repository(address)
             if repository is not None:
@@ -93,7 +102,9 @@ class PipSource(PluginSource):
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
         requirement = text.strip()
         if parse_package_repository(requirement) is None:
-            parse_requirement(requirement)  # a wheel is given by its path or address instead
+            parse_requirement(
+                requirement
+            )  # a wheel is given by its path or address instead
         return requirement
 
     @staticmethod
@@ -120,7 +131,9 @@ class PipSource(PluginSource):
             tx.messages.line(f"building {self.entry.name}")
             build_wheel(self._project(tx), tx)
         [file] = os.listdir(tx.built)
-        return self._with_requirements(self.entry, os.path.join(tx.built, file), tx, agreed)
+        return self._with_requirements(
+            self.entry, os.path.join(tx.built, file), tx, agreed
+        )
 
     def _project(self, tx: Transaction) -> str:
         """Return the directory of the fetched project."""
@@ -151,9 +164,13 @@ class PipSource(PluginSource):
     def _check_name(self, name: str) -> None:
         """Raise PluginError if a package of this name cannot be the plugin."""
         if self.entry.name not in ("", name):
-            raise PluginError(f"{self.entry.name}: the fetched package has the name {name}")
+            raise PluginError(
+                f"{self.entry.name}: the fetched package has the name {name}"
+            )
         if name in package_folder.program_distributions():
-            raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
+            raise PluginError(
+                f"{name} cannot be a plugin: this program itself needs it"
+            )
 
     def _stage_recorded(
         self, entry: Entry, tx: Transaction, wheel: str = ""
@@ -196,7 +213,9 @@ class PipSource(PluginSource):
         """Return the first requirement that the program and `folder` do not meet, or ""."""
         distributions = package_folder.distributions_in([folder])
         program = package_folder.program_distributions()
-        return package_folder.unmet_requirement(name, self._extra_names, distributions, program)
+        return package_folder.unmet_requirement(
+            name, self._extra_names, distributions, program
+        )
 
     def _stage_packages(
         self, entry: Entry, tx: Transaction, wheel: str = "", linked_from: str = ""
@@ -213,7 +232,9 @@ class PipSource(PluginSource):
         if linked_from:
             for name in os.listdir(linked_from):
                 if name.endswith((".dist-info", ".pth")):
-                    os.rename(os.path.join(linked_from, name), os.path.join(tx.files, name))
+                    os.rename(
+                        os.path.join(linked_from, name), os.path.join(tx.files, name)
+                    )
         folder = package_folder.distributions_in([tx.files])
         main = folder[entry.name]
         if not package_folder.entry_points(folder):
@@ -222,7 +243,9 @@ class PipSource(PluginSource):
         folders = package_folder.linked_folders(tx.files) or [] if linked_from else []
         module, owner = package_folder.taken_module([*folders, tx.files], program)
         if module:
-            raise PluginError(f"{entry.name}: {module} would replace the module of {owner}")
+            raise PluginError(
+                f"{entry.name}: {module} would replace the module of {owner}"
+            )
         entry = entry.replaced(
             version=str(main.version),
             description=str(main.metadata.get("Summary") or ""),
@@ -231,7 +254,11 @@ class PipSource(PluginSource):
         return read_package(entry, [*folders, tx.files])
 
     def kept_version(self, tx: Transaction) -> PluginContents | None:
-        return None if self._problem(self._kept_root(tx.plugins_dir)) else super().kept_version(tx)
+        return (
+            None
+            if self._problem(self._kept_root(tx.plugins_dir))
+            else super().kept_version(tx)
+        )
 
     def _kept_root(self, plugins_dir: str) -> str:
         store = store_of(plugins_dir, self.entry.name)
@@ -317,7 +344,9 @@ class IndexPackage(PipSource):
             try:
                 requirement.specifier &= SpecifierSet(f">={Version(version).public}")
             except InvalidVersion:
-                raise UsageError(f"{entry.source}: {version} is not a valid version") from None
+                raise UsageError(
+                    f"{entry.source}: {version} is not a valid version"
+                ) from None
         tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
         resolution = resolve(str(requirement), tx, sources=agreed)
         entry = entry.replaced(name=name)
@@ -326,9 +355,13 @@ class IndexPackage(PipSource):
         versions = {package.name: package.version for package in resolution.packages}
         version = versions[name]
         if why := why_not_newest(requirement, version, tx):
-            tx.messages.warn(f"{name}: {version} is used instead of the newest version: {why}")
+            tx.messages.warn(
+                f"{name}: {version} is used instead of the newest version: {why}"
+            )
         entry = entry.replaced(version=version, packages=resolution.packages)
-        return IndexPackage(entry, requirement).kept_version(tx) or self._stage(entry, tx)
+        return IndexPackage(entry, requirement).kept_version(tx) or self._stage(
+            entry, tx
+        )
 
 
 class Wheel(PipSource):
@@ -348,7 +381,9 @@ class Wheel(PipSource):
     def fetch(self, tx: Transaction) -> PluginContents:
         _prepare()
         name = os.path.basename(self.address.partition("?")[0])
-        os.mkdir(tx.built)  # where `build` looks for the wheel, if a requirement must be built
+        os.mkdir(
+            tx.built
+        )  # where `build` looks for the wheel, if a requirement must be built
         path = os.path.join(tx.built, name)
         sha256 = fetch_file(self.address, self.entry.sha256, Path(path), tx)
         entry = self.entry.replaced(sha256=sha256)
@@ -413,7 +448,9 @@ class LinkedProject(PipSource):
 
     def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
         _prepare()
-        if not os.path.isdir(tx.built):  # otherwise, this is a second call, as in `PipSource.build`
+        if not os.path.isdir(
+            tx.built
+        ):  # otherwise, this is a second call, as in `PipSource.build`
             tx.messages.line(f"building {self.entry.name}")
             build_editable(self.address, tx)
         distributions = package_folder.distributions_in([tx.built])
@@ -422,16 +459,23 @@ class LinkedProject(PipSource):
         folders = package_folder.linked_folders(tx.built)
         if not folders:
             what = f"{self.address}: its editable wheel does not name the directory of its modules"
-            remedy = "move the package into src/, or add its wheel: pip wheel --no-deps "
+            remedy = (
+                "move the package into src/, or add its wheel: pip wheel --no-deps "
+            )
             raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
         wanted = stub_requirement(distributions[name], self._extras, tx.built)
         resolution = resolve(wanted, tx, local=name, sources=agreed)
         if resolution.unbuilt:
             return PluginContents(self.entry, unbuilt=resolution.unbuilt)
-        texts = [distributions[name].read_text(file) for file in ("METADATA", "entry_points.txt")]
+        texts = [
+            distributions[name].read_text(file)
+            for file in ("METADATA", "entry_points.txt")
+        ]
         facts = [*folders, *filter(None, texts)]
         sha256 = hashlib.sha256("\n".join(facts).encode()).hexdigest()
-        entry = self.entry.replaced(name=name, sha256=sha256, packages=resolution.packages)
+        entry = self.entry.replaced(
+            name=name, sha256=sha256, packages=resolution.packages
+        )
         return self._stage(entry, tx, linked_from=tx.built)
 
     def folders(self, root: str) -> list[str]:

@@ -44,7 +44,10 @@ class PackageRepository(NamedTuple):
     @property
     def source(self) -> str:
         """Return the source as the registry stores it: normalized, without ref or credentials."""
-        name, extras = canonicalize_name(self.requirement.name), sorted(self.requirement.extras)
+        name, extras = (
+            canonicalize_name(self.requirement.name),
+            sorted(self.requirement.extras),
+        )
         more = f"[{','.join(extras)}]" if extras else ""
         return f"{name}{more} @ git+{without_credentials(self.address)}"
 
@@ -64,4 +67,6 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     if "#" in path or (at and not ref):
         raise UsageError(f"{masked_text(text)}: expected NAME @ git+ADDRESS[@REF]")
     path = before.replace("@", "%40") if at else path
-    return PackageRepository(found, f"{scheme}://{host}{slash}{path}", unquote(ref) if at else "")
+    return PackageRepository(
+        found, f"{scheme}://{host}{slash}{path}", unquote(ref) if at else ""
+    )

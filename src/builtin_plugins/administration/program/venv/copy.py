@@ -11,9 +11,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
-from builtin_plugins.administration.program.venv.installer import Installer, find_uv, has_pip
+from builtin_plugins.administration.program.venv.installer import (
+    Installer,
+    find_uv,
+    has_pip,
+)
 from builtin_plugins.io.bounded_call import bounded_call
-from builtin_plugins.io.files.atomic import copy_directory, exchange, sync_file_system, write_file
+from builtin_plugins.io.files.atomic import (
+    copy_directory,
+    exchange,
+    sync_file_system,
+    write_file,
+)
 from builtin_plugins.io.files.file_lock import OnWait, file_lock
 from host import OperationError
 
@@ -75,7 +84,9 @@ class VenvCopy(NamedTuple):
 def check_venv() -> None:
     """Raise OperationError if packages must not be installed into this Python environment."""
     if sys.prefix == sys.base_prefix:
-        what = f"{sys.executable} is not in a virtual environment, so nothing was changed"
+        what = (
+            f"{sys.executable} is not in a virtual environment, so nothing was changed"
+        )
         raise OperationError(what, "install this program with install.sh, pipx or uv")
     if not has_pip():
         find_uv(os.environ)
@@ -142,7 +153,10 @@ def run_python(
     is raised, whose message begins with `failing`.
     """
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
-    command, environ = [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}
+    command, environ = (
+        [python, "-I", "-m", *arguments],
+        environ or {**os.environ, **alone},
+    )
     ended = bounded_call(command, environ, seconds, failing, given=given.encode())
     if ended.status:
         last = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]

@@ -25,7 +25,12 @@ _ELSEWHERE = (
     *("UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_TARGET", "UV_PREFIX", "VIRTUAL_ENV"),
 )
 # These override pip's configuration files, too. pip's "no" for an option is "0".
-_SET = {"PIP_NO_INPUT": "1", "PIP_REQUIRE_HASHES": "0", "PIP_USER": "0", "PYTHONUTF8": "1"}
+_SET = {
+    "PIP_NO_INPUT": "1",
+    "PIP_REQUIRE_HASHES": "0",
+    "PIP_USER": "0",
+    "PYTHONUTF8": "1",
+}
 
 
 def has_pip() -> bool:
@@ -85,11 +90,21 @@ class Installer(NamedTuple):
         if has_pip():
             self.pip(word, *others)
         else:
-            self.uv("pip", word, "--python", sys.executable, "--compile-bytecode", *others)
+            self.uv(
+                "pip", word, "--python", sys.executable, "--compile-bytecode", *others
+            )
 
     def try_pip(self, *arguments: str, python: str = sys.executable) -> Answer:
         """Return the answer of `python -m pip ARGUMENTS`; raise no error if pip fails."""
-        pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-color"]
+        pip = [
+            python,
+            "-I",
+            "-m",
+            "pip",
+            "--no-input",
+            "--disable-pip-version-check",
+            "--no-color",
+        ]
         return self._run([*pip, *arguments], f"pip {arguments[0]}")
 
     def try_uv(self, *arguments: str, given: str = "") -> Answer:
@@ -102,7 +117,11 @@ class Installer(NamedTuple):
 
         `given` is written to its stdin. Error messages name the command as `called`.
         """
-        environ = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
+        environ = {
+            name: value
+            for name, value in self.environ.items()
+            if name not in _ELSEWHERE
+        }
         ended = bounded_call(
             command,
             environ | _SET,

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from testing.installation import Made
-from testing.plugin_sources import Repository, listed, plugin, registry, tar_of, write_tree
+from testing.plugin_sources import (
+    Repository,
+    listed,
+    plugin,
+    registry,
+    tar_of,
+    write_tree,
+)
 
 Install = Callable[..., Made]
 
@@ -35,7 +42,9 @@ def _source(kind: str, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("kind", ["directory", "git", "archive"])
-def test_scripts_without_any_definition(install: Install, tmp_path: Path, kind: str) -> None:
+def test_scripts_without_any_definition(
+    install: Install, tmp_path: Path, kind: str
+) -> None:
     made = install()
     added = plugin(made, "add", _source(kind, tmp_path), "--name", "tools")
     assert (added.status, added.stderr) == (0, "")
@@ -54,7 +63,9 @@ def test_prefix_and_split(install: Install, tmp_path: Path, kind: str) -> None:
     options = ("--name", "tools", "--prefix", "acme-", "--split", "-")
     added = plugin(made, "add", _source(kind, tmp_path), *options)
     assert (added.status, added.stderr) == (0, "")
-    assert "\ncommands: 2\n    db       Show the databases.\n    db copy\n" in added.stdout
+    assert (
+        "\ncommands: 2\n    db       Show the databases.\n    db copy\n" in added.stdout
+    )
     assert (
         "files that are not commands: 4\n"
         "    its name does not begin with acme-: acme, lib.sh, tool\n"
@@ -74,7 +85,11 @@ def test_prefix_and_split(install: Install, tmp_path: Path, kind: str) -> None:
 
 def test_what_a_plugin_json_says(install: Install, tmp_path: Path) -> None:
     files = {f"bin/{name}": text for name, text in BIN.items()}
-    manifest = {"name": "tools", "directory": "bin", "scripts": {"prefix": "acme-", "split": "-"}}
+    manifest = {
+        "name": "tools",
+        "directory": "bin",
+        "scripts": {"prefix": "acme-", "split": "-"},
+    }
     source = write_tree(tmp_path / "source", {**files, "plugin.json": manifest})
     made = install()
     assert plugin(made, "add", str(source)).status == 0
@@ -90,7 +105,11 @@ def test_scripts_in_a_plugin_of_folders_are_its_own(install: Install) -> None:
     made = install(
         {
             "plugins/p/plugin.json": {"name": "p"},
-            "plugins/p/a/b/command.json": {"name": "B", "description": "D", "entrypoint": "go"},
+            "plugins/p/a/b/command.json": {
+                "name": "B",
+                "description": "D",
+                "entrypoint": "go",
+            },
             "plugins/p/a/b/go": ECHO,
             "plugins/p/a/helper.sh": ECHO,
         }
@@ -100,9 +119,13 @@ def test_scripts_in_a_plugin_of_folders_are_its_own(install: Install) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", "git", "archive"])
-def test_all_commands_below_a_category(install: Install, tmp_path: Path, kind: str) -> None:
+def test_all_commands_below_a_category(
+    install: Install, tmp_path: Path, kind: str
+) -> None:
     made = install({"commands/ops/own": "#!/bin/sh\necho own\n"})
-    added = plugin(made, "add", _source(kind, tmp_path), "--name", "tools", "--under", "ops db")
+    added = plugin(
+        made, "add", _source(kind, tmp_path), "--name", "tools", "--under", "ops db"
+    )
     assert (added.status, added.stderr) == (0, "")
     assert "    ops db acme-db       Show the databases.\n" in added.stdout
     assert registry(made)["tools"]["scripts"] == {"under": "ops db"}
@@ -142,7 +165,10 @@ def env_sources():
     assert (added.status, added.stderr) == (0, "")
     assert made.run("ops", "a", "b").all == (0, "ops/a b 1\n", "")
     listing = json.loads(made.run("self", "list", "--format", "json").stdout)
-    assert [one["path"] for one in listing["commands"]] == [["ops", "a", "b"], ["ops", "py"]]
+    assert [one["path"] for one in listing["commands"]] == [
+        ["ops", "a", "b"],
+        ["ops", "py"],
+    ]
 
 
 def test_under_needs_words(install: Install, tmp_path: Path) -> None:
@@ -153,7 +179,9 @@ def test_under_needs_words(install: Install, tmp_path: Path) -> None:
         assert f"{under!r} cannot be the words of a category" in done.stderr
 
 
-def test_a_subfolder_whose_name_is_no_word_is_left_out(install: Install, tmp_path: Path) -> None:
+def test_a_subfolder_whose_name_is_no_word_is_left_out(
+    install: Install, tmp_path: Path
+) -> None:
     source = write_tree(tmp_path / "bin", {"tool": ECHO, "old things/x": ECHO})
     made = install()
     added = plugin(made, "add", str(source))
@@ -162,8 +190,12 @@ def test_a_subfolder_whose_name_is_no_word_is_left_out(install: Install, tmp_pat
     assert made.run("tool", "a").stdout == "tool [a]"
 
 
-def test_under_words_no_script_has_a_reserved_name(install: Install, tmp_path: Path) -> None:
-    source = write_tree(tmp_path / "bin", {"help": f"#!/bin/sh\n# Say more.\n{ECHO[10:]}"})
+def test_under_words_no_script_has_a_reserved_name(
+    install: Install, tmp_path: Path
+) -> None:
+    source = write_tree(
+        tmp_path / "bin", {"help": f"#!/bin/sh\n# Say more.\n{ECHO[10:]}"}
+    )
     made = install()
     assert plugin(made, "add", str(source), "--under", "ops").status == 0
     assert made.run("ops", "help").stdout == "help []"
@@ -171,13 +203,19 @@ def test_under_words_no_script_has_a_reserved_name(install: Install, tmp_path: P
 
 
 def test_a_large_preview_is_grouped(install: Install, tmp_path: Path) -> None:
-    files = {f"x-{group}-{n}": f"#!/bin/sh\n# {n}\n" for group in "ab" for n in range(20)}
+    files = {
+        f"x-{group}-{n}": f"#!/bin/sh\n# {n}\n" for group in "ab" for n in range(20)
+    }
     files |= {f"x-c{n:02}": "#!/bin/sh\n# Do it\n" for n in range(40)}
     files |= {f"y{n:02}": "#!/bin/sh\n" for n in range(12)}
     source = write_tree(tmp_path / "bin", files)
     options = ("--prefix", "x-", "--split", "-")
     lines = plugin(install(), "add", str(source), *options).stdout.splitlines()
-    assert lines[1:4] == ["commands: 80", "    a    20 commands", "    b    20 commands"]
+    assert lines[1:4] == [
+        "commands: 80",
+        "    a    20 commands",
+        "    b    20 commands",
+    ]
     assert lines[31] == "    c27  Do it"
     assert lines[32:37] == [
         "    and 12 more commands",
@@ -195,4 +233,7 @@ def test_a_large_preview_is_grouped(install: Install, tmp_path: Path) -> None:
 def test_options_that_do_not_go_together(install: Install) -> None:
     done = plugin(install(), "add", "pip:x", "--prefix", "a-")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr == "cli: --prefix and --split can only be used with a directory of scripts\n"
+    assert (
+        done.stderr
+        == "cli: --prefix and --split can only be used with a directory of scripts\n"
+    )

@@ -37,7 +37,12 @@ def deploy(tmp_path: Path) -> tuple[Repository, dict[str, Any]]:
     repository.git("tag", "v1")
     repository.commit(plugin_files("deploy/now", "two"))
     about = {"description": "Deploys the shop", "owner": "ops@acme.dev"}
-    return repository, {"name": "deploy", "source": repository.url, "ref": "v1", **about}
+    return repository, {
+        "name": "deploy",
+        "source": repository.url,
+        "ref": "v1",
+        **about,
+    }
 
 
 def offered(made: Made, *words: str, env: dict[str, str] | None = None) -> list[str]:
@@ -50,7 +55,9 @@ def test_a_name_is_found_added_at_its_version_and_completed(
     repository, entry = deploy(tmp_path)
     bare = {"name": "bare", "source": "acme/bare", "owner": "", "x-own": 1}
     made = install(team(listed_in(tmp_path / "c.json", entry, bare)))
-    assert offered(made, "self", "plugin", "add", "") == ["files"]  # Tab fetches nothing
+    assert offered(made, "self", "plugin", "add", "") == [
+        "files"
+    ]  # Tab fetches nothing
     assert plugin(made, "search").stdout == (
         "NAME    VERSION  OWNER         DESCRIPTION\n"
         "deploy  v1       ops@acme.dev  Deploys the shop\n"
@@ -71,16 +78,28 @@ def test_a_name_is_found_added_at_its_version_and_completed(
     assert "\nadded deploy\nstays at v1; to change that: " in added.stdout
     assert made.run("deploy", "now").stdout == "one\n"
     kept = registry(made)["deploy"]
-    assert (kept["name"], kept["source"], kept["ref"]) == ("deploy", repository.url, "v1")
-    assert "deploy: stays at v1; to change that: " in plugin(made, "update", "deploy").stdout
+    assert (kept["name"], kept["source"], kept["ref"]) == (
+        "deploy",
+        repository.url,
+        "v1",
+    )
+    assert (
+        "deploy: stays at v1; to change that: "
+        in plugin(made, "update", "deploy").stdout
+    )
     assert "is already installed; stays at v1" in plugin(made, "add", "deploy").stdout
 
 
-def test_the_plugin_has_the_name_in_the_catalogue(install: Install, tmp_path: Path) -> None:
+def test_the_plugin_has_the_name_in_the_catalogue(
+    install: Install, tmp_path: Path
+) -> None:
     _, entry = deploy(tmp_path)
     made = install(team(listed_in(tmp_path / "c.json", {**entry, "name": "shop"})))
     assert "added shop\n" in plugin(made, "add", "shop").stdout
-    assert "added mine\n" in plugin(made, "add", "shop", "--name", "mine", "--force").stdout
+    assert (
+        "added mine\n"
+        in plugin(made, "add", "shop", "--name", "mine", "--force").stdout
+    )
 
 
 def test_a_checksum_is_checked(install: Install, tmp_path: Path) -> None:
@@ -114,7 +133,9 @@ def test_entries_that_cannot_be_added(install: Install, tmp_path: Path) -> None:
     assert f"cli: alone: {lacks}; add a ref or sha256, or " in done.stderr
     done = plugin(made, "add", "local")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr.startswith("cli: --ref can only be used with a git repository, not ")
+    assert done.stderr.startswith(
+        "cli: --ref can only be used with a git repository, not "
+    )
     for option in ("--ref=v2", f"--sha256={'0' * 64}"):
         assert plugin(made, "add", "deploy", option).all == (
             2, "", "cli: --ref and --sha256 cannot be used with a name from a catalogue\n"
@@ -130,7 +151,9 @@ def test_a_word_that_no_catalogue_lists(install: Install, tmp_path: Path) -> Non
         2, "", f"cli: xyz: not in any catalogue; {ways.format('xyz')}\n"
     )  # fmt: skip
     near = plugin(made, "add", "deplyo").stderr
-    assert near.endswith(f"{ways.format('deplyo')}; did you mean cli self plugin add deploy?\n")
+    assert near.endswith(
+        f"{ways.format('deplyo')}; did you mean cli self plugin add deploy?\n"
+    )
     # Other forms of SOURCE ask no catalogue.
     made.write(team("https://127.0.0.1:1/c.json"))
     for other in ("./xyz", "xyz.zip", "pip:x y", "Xyz"):
@@ -138,7 +161,9 @@ def test_a_word_that_no_catalogue_lists(install: Install, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("address", ["/srv/catalogue.json", "ftp://x/c.json"])
-def test_an_address_in_the_settings_that_cannot_be_fetched(install: Install, address: str) -> None:
+def test_an_address_in_the_settings_that_cannot_be_fetched(
+    install: Install, address: str
+) -> None:
     made = install(team(address))
     done = plugin(made, "search", "x")
     assert (done.status, done.stdout) == (1, "")
@@ -159,7 +184,9 @@ def test_without_a_catalogue(install: Install) -> None:
 def test_a_catalogue_in_git(install: Install, tmp_path: Path) -> None:
     file = "catalogue.json"
     repository = Repository(tmp_path / "team", {file: catalogue()})
-    repository.commit({file: catalogue({"name": "gp", "source": "acme/gp", "ref": "v1"})})
+    repository.commit(
+        {file: catalogue({"name": "gp", "source": "acme/gp", "ref": "v1"})}
+    )
     for address in (f"git+{repository.url}", f"{repository.url}/.git"):
         made = install(team(address))
         assert "gp    v1" in plugin(made, "search", "gp").stdout
@@ -172,8 +199,12 @@ def test_a_catalogue_in_git(install: Install, tmp_path: Path) -> None:
 
 def test_a_catalogue_on_a_server(install: Install, site: Site) -> None:
     one = catalogue({"name": "gp", "source": "acme/one", "ref": "v1"})
-    two = catalogue(*({"name": name, "source": "acme/two", "ref": "v2"} for name in ("gp", "up")))
-    made = install(team(site.add("/one.json", one.encode()), site.add("/two", two.encode())))
+    two = catalogue(
+        *({"name": name, "source": "acme/two", "ref": "v2"} for name in ("gp", "up"))
+    )
+    made = install(
+        team(site.add("/one.json", one.encode()), site.add("/two", two.encode()))
+    )
     found = json.loads(plugin(made, "search", "--format", "json").stdout)["plugins"]
     # Of two with one name the first counts.
     sources = {one["name"]: one["source"] for one in found}
@@ -186,7 +217,11 @@ def test_a_catalogue_on_a_server(install: Install, site: Site) -> None:
     assert (site.asked("/one.json"), site.asked("/two")) == (1, 1)
     site.add("/two", status(404))
     done = plugin(made, "add", "gp")
-    assert done.all == (1, "", f"cli: {site.address}/two: the server answered 404, expected 200\n")
+    assert done.all == (
+        1,
+        "",
+        f"cli: {site.address}/two: the server answered 404, expected 200\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -211,7 +246,11 @@ def test_a_catalogue_that_is_wrong(
 
 
 def test_a_wrong_entry_harms_no_other(install: Install, tmp_path: Path) -> None:
-    wrong = [{"name": "-x", "source": "y"}, {"name": "x"}, {"name": "z", "source": "y", "ref": 1}]
+    wrong = [
+        {"name": "-x", "source": "y"},
+        {"name": "x"},
+        {"name": "z", "source": "y", "ref": 1},
+    ]
     good = {"name": "gp", "source": "acme/gp"}
     address = listed_in(tmp_path / "c.json", *wrong, good)
     done = plugin(install(team(address)), "search")
@@ -237,7 +276,9 @@ def test_a_wrong_entry_harms_no_other(install: Install, tmp_path: Path) -> None:
         ("file:///dev/zero", "not a regular file"),
     ],
 )
-def test_an_address_that_cannot_be_fetched(install: Install, address: str, error: str) -> None:
+def test_an_address_that_cannot_be_fetched(
+    install: Install, address: str, error: str
+) -> None:
     done = plugin(install(team(address)), "search")
     assert (done.status in (1, 2), done.stdout) == (True, "")
     assert error in done.stderr
@@ -248,11 +289,19 @@ def test_an_address_that_cannot_be_fetched(install: Install, address: str, error
     ("values", "error"),
     [
         (1, '"team": expected an object, found a number'),
-        ({"follow": "always"}, '"team.follow": expected one of notice, never; found always'),
-        ({"catalogue": "x"}, '"team.catalogue": expected an array of strings, found a string'),
+        (
+            {"follow": "always"},
+            '"team.follow": expected one of notice, never; found always',
+        ),
+        (
+            {"catalogue": "x"},
+            '"team.catalogue": expected an array of strings, found a string',
+        ),
     ],
 )
-def test_team_in_cli_json_is_checked(install: Install, values: object, error: str) -> None:
+def test_team_in_cli_json_is_checked(
+    install: Install, values: object, error: str
+) -> None:
     done = install({"core/cli.json": {**CLI, "team": values}}).run("demo", "hi")
     assert (done.status, done.stdout) == (1, "")
     assert error in done.stderr
@@ -265,16 +314,26 @@ def test_a_slip_in_team_is_reported(install: Install) -> None:
 
 
 def test_the_copy_for_tab(install: Install, tmp_path: Path) -> None:
-    address = listed_in(tmp_path / "c.json", {"name": "gp", "source": "https://u:pw@acme.dev/gp"})
+    address = listed_in(
+        tmp_path / "c.json", {"name": "gp", "source": "https://u:pw@acme.dev/gp"}
+    )
     made = install(team(address))
     cache = made.home / "cache"
     env = {"XDG_CACHE_HOME": str(cache)}
     words = ("self", "plugin", "add", "")
-    assert "u:pw" not in made.run("self", "plugin", "search", "--format=json", env=env).stdout
+    assert (
+        "u:pw"
+        not in made.run("self", "plugin", "search", "--format=json", env=env).stdout
+    )
     (copy,) = cache.glob("cli-host/*.catalogue")
     assert "acme.dev" not in copy.read_text()
     assert offered(made, *words, env=env) == ["files", "gp\t"]
-    for damage in ("{", "[]", '{"plugins": [1]}', '{"plugins": [{"name": 1, "description": 2}]}'):
+    for damage in (
+        "{",
+        "[]",
+        '{"plugins": [1]}',
+        '{"plugins": [{"name": 1, "description": 2}]}',
+    ):
         copy.write_text(damage)
         assert "gp" not in "".join(offered(made, *words, env=env))
     assert made.run("self", "plugin", "search", env=env).status == 0

@@ -22,7 +22,9 @@ from testing.plugin_sources import (
 Install = Callable[..., Made]
 
 
-def test_two_installations(install: Install, tmp_path: Path, site: httpserver.Site) -> None:
+def test_two_installations(
+    install: Install, tmp_path: Path, site: httpserver.Site
+) -> None:
     ours, theirs = install(), install()
     repository = Repository(tmp_path / "acme", plugin_files("git/one", "one"))
     address = site.add("/packed.tar.gz", tar_of(plugin_files("packed/hi", "packed")))
@@ -60,7 +62,9 @@ def test_a_registry_that_came_by_itself(install: Install, tmp_path: Path) -> Non
     ours, theirs = install(), install()
     repository = Repository(tmp_path / "acme", plugin_files())
     plugin(ours, "add", repository.url)
-    shutil.copy(ours.root / "plugins/registry.json", theirs.root / "plugins/registry.json")
+    shutil.copy(
+        ours.root / "plugins/registry.json", theirs.root / "plugins/registry.json"
+    )
     assert listed(theirs)["acme"]["state"] == "missing"
     nowhere = plugin(theirs, "sync", "./nowhere.json")
     assert nowhere.all == (2, "", "cli: ./nowhere.json: no such file\n")
@@ -85,7 +89,9 @@ def test_a_changed_source_is_refused(
 
 def test_an_entry_without_a_checksum_cannot_be_restored(install: Install) -> None:
     entry = {"name": "acme", "kind": "pip", "source": "acme", "version": "1.0"}
-    made = install({"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [entry]})})
+    made = install(
+        {"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [entry]})}
+    )
     refused = plugin(made, "sync")
     said = "no commit or sha256 is recorded; remove and re-add the plugin"
     assert (refused.status, refused.stderr) == (1, f"cli: {said}\n")
@@ -95,8 +101,18 @@ def test_a_hostile_registry_file(install: Install, tmp_path: Path) -> None:
     made = install()
     mark = tmp_path / "mark"
     entries = [
-        {"name": "a", "kind": "git", "source": f"ext::touch {mark}", "commit": "0" * 40},
-        {"name": "b", "kind": "git", "source": f"--upload-pack=touch {mark}", "commit": "0" * 40},
+        {
+            "name": "a",
+            "kind": "git",
+            "source": f"ext::touch {mark}",
+            "commit": "0" * 40,
+        },
+        {
+            "name": "b",
+            "kind": "git",
+            "source": f"--upload-pack=touch {mark}",
+            "commit": "0" * 40,
+        },
         {
             "name": "c",
             "kind": "pip",
@@ -104,7 +120,13 @@ def test_a_hostile_registry_file(install: Install, tmp_path: Path) -> None:
             "version": "1",
             "sha256": "0" * 64,
         },
-        {"name": "d", "kind": "git", "source": "file:///x", "ref": "--x", "commit": "0" * 40},
+        {
+            "name": "d",
+            "kind": "git",
+            "source": "file:///x",
+            "ref": "--x",
+            "commit": "0" * 40,
+        },
         {"name": "e", "kind": "archive", "source": "/etc/passwd", "sha256": "0" * 64},
         {"name": "../f", "kind": "git", "source": "file:///x", "commit": "0" * 40},
     ]
@@ -120,7 +142,9 @@ def test_a_hostile_registry_file(install: Install, tmp_path: Path) -> None:
 def test_a_source_that_cannot_be_fetched_can_be_removed(install: Install) -> None:
     """A hand-written registry may hold one; listing, doctor and remove still work."""
     entry = {"name": "acme", "kind": "pip", "source": "acme @ git+ftp://h.test/acme"}
-    made = install({"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [entry]})})
+    made = install(
+        {"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [entry]})}
+    )
     assert plugin(made, "list").status == 0
     refused = plugin(made, "sync")
     assert refused.status == 1

@@ -50,7 +50,9 @@ def test_words_of_a_disabled_plugin_say_so(install: Install, tmp_path: Path) -> 
     made = install({"commands/demo/own/command.json": {"entrypoint": "x"}})
     inner = {f"in/{name}": text for name, text in plugin_files("demo/hi").items()}
     source = write_tree(tmp_path / "gp", {**inner, "plugin.json": {"directory": "in"}})
-    write_tree(source, {f"in/{name}": text for name, text in plugin_files("gp/hi").items()})
+    write_tree(
+        source, {f"in/{name}": text for name, text in plugin_files("gp/hi").items()}
+    )
     assert plugin(made, "add", str(source)).status == 0
     assert plugin(made, "disable", "gp").status == 0
     for _ in range(2):
@@ -66,7 +68,9 @@ def test_words_of_a_disabled_plugin_say_so(install: Install, tmp_path: Path) -> 
     assert made.run("gp", "hi").stdout == "hi\n"
 
 
-def test_a_disabled_plugin_that_is_broken_is_silent(install: Install, tmp_path: Path) -> None:
+def test_a_disabled_plugin_that_is_broken_is_silent(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     source = write_tree(tmp_path / "gp", plugin_files("gp/hi"))
     assert plugin(made, "add", str(source)).status == 0
@@ -75,7 +79,9 @@ def test_a_disabled_plugin_that_is_broken_is_silent(install: Install, tmp_path: 
     assert made.run().stderr == ""
 
 
-def test_list_has_a_header_and_aligned_columns(install: Install, tmp_path: Path) -> None:
+def test_list_has_a_header_and_aligned_columns(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     repository = Repository(tmp_path / "acme", plugin_files("acme/hi", version="1.0"))
     repository.git("tag", "v1")
@@ -102,21 +108,43 @@ def test_a_linked_directory_needs_no_update(install: Install, tmp_path: Path) ->
     local = write_tree(tmp_path / "acme", plugin_files("demo/hi"))
     added = plugin(made, "add", str(local))
     assert (
-        "edits take effect at once\nremove it with: cli self plugin remove acme\n" in added.stdout
+        "edits take effect at once\nremove it with: cli self plugin remove acme\n"
+        in added.stdout
     )
     again = plugin(made, "add", str(local))
-    assert "is already installed; edits take effect at once; remove it with: " in again.stdout
+    assert (
+        "is already installed; edits take effect at once; remove it with: "
+        in again.stdout
+    )
     assert "update it" not in added.stdout + again.stdout
 
 
 def test_a_name_that_no_plugin_has(install: Install, tmp_path: Path) -> None:
     made = install()
-    assert plugin(made, "add", str(write_tree(tmp_path / "deploy", plugin_files()))).status == 0
-    for words in (["show"], ["update"], ["remove"], ["enable"], ["disable"], ["rollback"]):
+    assert (
+        plugin(made, "add", str(write_tree(tmp_path / "deploy", plugin_files()))).status
+        == 0
+    )
+    for words in (
+        ["show"],
+        ["update"],
+        ["remove"],
+        ["enable"],
+        ["disable"],
+        ["rollback"],
+    ):
         near = plugin(made, *words, "deploi")
-        assert near.all == (2, "", "cli: there is no plugin deploi; did you mean deploy?\n")
+        assert near.all == (
+            2,
+            "",
+            "cli: there is no plugin deploi; did you mean deploy?\n",
+        )
         far = plugin(made, *words, "x")
-        assert far.all == (2, "", "cli: there is no plugin x; see: cli self plugin list\n")
+        assert far.all == (
+            2,
+            "",
+            "cli: there is no plugin x; see: cli self plugin list\n",
+        )
 
 
 def test_a_distribution_answers_to_the_names_of_its_entry_points() -> None:
@@ -161,7 +189,9 @@ def test_an_empty_version_is_none(install: Install, tmp_path: Path) -> None:
     assert registry(made)["acme"]["commit"] == new
 
 
-def test_add_tells_why_a_plugin_has_no_commands(install: Install, tmp_path: Path) -> None:
+def test_add_tells_why_a_plugin_has_no_commands(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     files = {"demo/hi/command.json": {"entrypoint": "x.sh"}, "my folder/x": ""}
     source = write_tree(tmp_path / "acme", files)
@@ -169,7 +199,9 @@ def test_add_tells_why_a_plugin_has_no_commands(install: Install, tmp_path: Path
     assert (done.status, done.stdout) == (1, "")
     left_out, missing, error = done.stderr.splitlines()
     assert left_out.startswith(f"cli: warning: {source}/my folder: left out; ")
-    assert missing.startswith(f'cli: warning: {source}/demo/hi/command.json: "name": missing; ')
+    assert missing.startswith(
+        f'cli: warning: {source}/demo/hi/command.json: "name": missing; '
+    )
     assert error.startswith(f"cli: {source}: contains no commands and no hooks; ")
 
 
@@ -185,7 +217,9 @@ def test_rollback_to_the_current_version(install: Install, tmp_path: Path) -> No
 def test_sync_of_an_entry_that_cannot_be_used(install: Install, tmp_path: Path) -> None:
     made = install()
     team = tmp_path / "team.json"
-    team.write_text(json.dumps({"version": "1.0.0", "plugins": [{"name": "a", "kind": "odd"}]}))
+    team.write_text(
+        json.dumps({"version": "1.0.0", "plugins": [{"name": "a", "kind": "odd"}]})
+    )
     done = plugin(made, "sync", str(team))
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr == (
@@ -195,7 +229,9 @@ def test_sync_of_an_entry_that_cannot_be_used(install: Install, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kind", ["git", "archive", "local"])
-def test_add_brings_back_what_lost_its_files(install: Install, tmp_path: Path, kind: str) -> None:
+def test_add_brings_back_what_lost_its_files(
+    install: Install, tmp_path: Path, kind: str
+) -> None:
     made = install()
     packed = tmp_path / "acme.tar.gz"
     packed.write_bytes(tar_of(plugin_files("demo/hi")))
@@ -219,7 +255,9 @@ def test_add_brings_back_what_lost_its_files(install: Install, tmp_path: Path, k
     assert made.run("demo", "hi").stdout == "hi\n"
 
 
-def test_names_from_elsewhere_are_shown_escaped(install: Install, tmp_path: Path) -> None:
+def test_names_from_elsewhere_are_shown_escaped(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     files = plugin_files("demo/hi", version="1\x1b[31m", description="d\u202e")
     assert plugin(made, "add", str(write_tree(tmp_path / "acme", files))).status == 0
@@ -230,9 +268,14 @@ def test_names_from_elsewhere_are_shown_escaped(install: Install, tmp_path: Path
         assert "\u202e" not in done.stdout + done.stderr
 
 
-def test_waiting_for_another_change_is_reported(install: Install, tmp_path: Path) -> None:
+def test_waiting_for_another_change_is_reported(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
-    assert plugin(made, "add", str(write_tree(tmp_path / "acme", plugin_files()))).status == 0
+    assert (
+        plugin(made, "add", str(write_tree(tmp_path / "acme", plugin_files()))).status
+        == 0
+    )
     lock = os.open(made.root / "plugins", os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -313,7 +356,9 @@ def test_a_bad_file_of_variables_breaks_its_plugin_only(
             "commands/c/d/main.sh": "#!/bin/sh\necho other\n",
             "config/good.env": "GOOD=good\n",
             "plugins/acme/plugin.json": {"hooks": "hooks.py"},
-            "plugins/acme/hooks.py": SOURCE.replace("FILE", str(file)).replace("WORDS", '("a",)'),
+            "plugins/acme/hooks.py": SOURCE.replace("FILE", str(file)).replace(
+                "WORDS", '("a",)'
+            ),
         }
     )
     assert made.run("c", "d").all == (0, "other\n", "")
@@ -323,21 +368,27 @@ def test_a_bad_file_of_variables_breaks_its_plugin_only(
     assert run.stderr.startswith(f"cli: warning: {told}")
     assert run.stderr.endswith(f"{BAD_FILES[make]}; see: cli self plugin list\n")
     assert made.run("self", "env", "a", "b").stderr == run.stderr
-    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
+    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)[
+        "plugins"
+    ]
     assert row["state"] == "broken"
     assert row["reason"].endswith(BAD_FILES[make])
     file.rmdir() if file.is_dir() else file.unlink()
     assert made.run("a", "b").all == (0, "good\n", "")
 
 
-def test_a_bad_file_for_all_commands_stops_none(install: Install, tmp_path: Path) -> None:
+def test_a_bad_file_for_all_commands_stops_none(
+    install: Install, tmp_path: Path
+) -> None:
     made = install(
         {
             "commands/a/b/command.json": command(),
             "commands/a/b/main.sh": "#!/bin/sh\necho ran\n",
             "config/good.env": "",
             "plugins/acme/plugin.json": {"hooks": "hooks.py"},
-            "plugins/acme/hooks.py": SOURCE.replace("FILE", str(tmp_path)).replace("WORDS", "()"),
+            "plugins/acme/hooks.py": SOURCE.replace("FILE", str(tmp_path)).replace(
+                "WORDS", "()"
+            ),
         }
     )
     what = f"plugin acme is broken: {tmp_path}: not a regular file"

@@ -36,7 +36,10 @@ Install = Callable[..., Made]
 SHAPES = {
     "flat": ("a.tar.gz", tar_of(plugin_files())),
     "one leading directory": ("a.tar.gz", tar_of(plugin_files(), "acme-1.0/")),
-    "one category": ("a.tar.gz", tar_of({**plugin_files(), "demo/category.json": {"name": "D"}})),
+    "one category": (
+        "a.tar.gz",
+        tar_of({**plugin_files(), "demo/category.json": {"name": "D"}}),
+    ),
     "zip": ("a.zip", zip_of(plugin_files())),
     "manifest below": ("a.tgz", tar_of(plugin_files(name="a", version="1"), "top/")),
 }
@@ -66,7 +69,9 @@ def test_over_http_with_a_checksum(install: Install, site: httpserver.Site) -> N
     assert plugin(made, "add", address, "--sha256", right.upper()).status == 0
     assert made.run("demo", "hi").stdout == "hi\n"
     site.add("/acme.tar.gz", tar_of(plugin_files(version="2")))
-    assert plugin(made, "update").stdout.startswith("acme: stays at 1; to change that: ")
+    assert plugin(made, "update").stdout.startswith(
+        "acme: stays at 1; to change that: "
+    )
 
 
 def test_another_checksum_for_an_added_archive_is_checked(
@@ -108,7 +113,10 @@ def test_updates_and_rolls_back(install: Install, site: httpserver.Site) -> None
     assert plugin(made, "add", address).status == 0
     assert "is the newest" in plugin(made, "update").stdout
     site.add("/acme.zip", zip_of(plugin_files("demo/hi", "two", version="2")))
-    assert plugin(made, "update").stdout == "acme: 1 → 2\n  ~ demo hi  says two\nupdated acme\n"
+    assert (
+        plugin(made, "update").stdout
+        == "acme: 1 → 2\n  ~ demo hi  says two\nupdated acme\n"
+    )
     assert made.run("demo", "hi").stdout == "two\n"
     site.add("/acme.zip", b"<html>not found")
     assert plugin(made, "update").status == 1
@@ -131,16 +139,23 @@ def _tar(*members: tuple[str, dict[str, Any], bytes]) -> bytes:
 
 COMMAND = json.dumps(command())
 LINK = {"type": tarfile.SYMTYPE}
-WRAPPED = (("a/demo/hi/main.sh", {}, b""), ("a/demo/hi/command.json", {}, COMMAND.encode()))
+WRAPPED = (
+    ("a/demo/hi/main.sh", {}, b""),
+    ("a/demo/hi/command.json", {}, COMMAND.encode()),
+)
 HOSTILE = {
     "traversal": _tar(("../evil", {}, b"x")),
     "absolute": _tar(("/tmp/evil", {}, b"x")),
     "link out": _tar(("a", {**LINK, "linkname": "../../.."}, b""), ("f", {}, b"x")),
     "link absolute": _tar(("a", {**LINK, "linkname": "/etc"}, b""), ("f", {}, b"x")),
     "link to the wrapping": _tar(*WRAPPED, ("a/l", {**LINK, "linkname": ".."}, b"")),
-    "link by the wrapping": _tar(*WRAPPED, ("a/l", {**LINK, "linkname": "../a/demo"}, b"")),
+    "link by the wrapping": _tar(
+        *WRAPPED, ("a/l", {**LINK, "linkname": "../a/demo"}, b"")
+    ),
     "link to nothing": _tar(*WRAPPED, ("a/l", {**LINK, "linkname": "g"}, b"")),
-    "through a link": _tar(("a", {**LINK, "linkname": "/tmp"}, b""), ("a/evil", {}, b"x")),
+    "through a link": _tar(
+        ("a", {**LINK, "linkname": "/tmp"}, b""), ("a/evil", {}, b"x")
+    ),
     "hard link": _tar(("a", {"type": tarfile.LNKTYPE, "linkname": "/etc/passwd"}, b"")),
     "device": _tar(("a", {"type": tarfile.CHRTYPE, "devmajor": 1, "devminor": 3}, b"")),
     "pipe": _tar(("a", {"type": tarfile.FIFOTYPE}, b"")),
@@ -172,9 +187,16 @@ def test_a_link_inside_is_kept(install: Install, tmp_path: Path, wrapping: str) 
     made = install()
     members = [
         (f"{wrapping}{name}", {"mode": 0o755}, text.encode())
-        for name, text in {"lib/hi/main.sh": "echo hi", "lib/hi/command.json": COMMAND}.items()
+        for name, text in {
+            "lib/hi/main.sh": "echo hi",
+            "lib/hi/command.json": COMMAND,
+        }.items()
     ]
-    links = {"demo/hi": "../lib/hi", "demo/also": "hi", "here": "./lib/../lib/hi/main.sh"}
+    links = {
+        "demo/hi": "../lib/hi",
+        "demo/also": "hi",
+        "here": "./lib/../lib/hi/main.sh",
+    }
     for name, target in links.items():
         members.append((f"{wrapping}{name}", {**LINK, "linkname": target}, b""))
     (tmp_path / "a.tgz").write_bytes(_tar(*members))
@@ -188,9 +210,21 @@ def test_a_link_inside_is_kept(install: Install, tmp_path: Path, wrapping: str) 
 STAGED = {
     "command.json": ("demo/no/command.json", "{", "demo/no/command.json:1:2: "),
     "plugin.json": ("plugin.json", "{", "plugin.json:1:2: "),
-    "directory": ("plugin.json", {"directory": "x"}, 'plugin.json: "directory": x does not exist'),
-    "outside": ("plugin.json", {"directory": ".."}, '"directory": .. is outside the plugin'),
-    "hooks": ("plugin.json", {"hooks": "h.py"}, 'plugin.json: "hooks": h.py does not exist'),
+    "directory": (
+        "plugin.json",
+        {"directory": "x"},
+        'plugin.json: "directory": x does not exist',
+    ),
+    "outside": (
+        "plugin.json",
+        {"directory": ".."},
+        '"directory": .. is outside the plugin',
+    ),
+    "hooks": (
+        "plugin.json",
+        {"hooks": "h.py"},
+        'plugin.json: "hooks": h.py does not exist',
+    ),
 }
 
 
@@ -212,7 +246,9 @@ def test_a_disk_that_takes_no_more_is_named_by_source(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
     try:
         with pytest.raises(OperationError, match=r"^https://h/x: File too large$"):
-            extract(tmp_path / "packed", tmp_path / "new", "https://h/x", UnpackOptions())
+            extract(
+                tmp_path / "packed", tmp_path / "new", "https://h/x", UnpackOptions()
+            )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, former)
 
@@ -222,7 +258,11 @@ def test_setuid_is_not_taken_over(install: Install, tmp_path: Path) -> None:
     files = plugin_files()
     extra = ("demo/hi/tool", {"mode": 0o6755}, b"#!/bin/sh\n")
     packed = _tar(
-        *[(name, {}, str(text).replace("'", '"').encode()) for name, text in files.items()], extra
+        *[
+            (name, {}, str(text).replace("'", '"').encode())
+            for name, text in files.items()
+        ],
+        extra,
     )
     (tmp_path / "a.tar.gz").write_bytes(packed)
     assert plugin(made, "add", str(tmp_path / "a.tar.gz")).status == 0

@@ -67,8 +67,13 @@ def test_from_a_server_added_run_updated_rolled_back(
     assert f"acme 1.0 (git, {daemon}/acme, commit {first[:12]})\n" in added.stdout
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert registry(made)["acme"]["commit"] == first
-    assert plugin(made, "update").stdout == f"acme: 1.0 ({first[:12]}) is the newest version\n"
-    second = repository.commit({**UPDATED, "plugin.json": {"name": "acme", "version": "2.0"}})
+    assert (
+        plugin(made, "update").stdout
+        == f"acme: 1.0 ({first[:12]}) is the newest version\n"
+    )
+    second = repository.commit(
+        {**UPDATED, "plugin.json": {"name": "acme", "version": "2.0"}}
+    )
     said = (
         f"acme: 1.0 ({first[:12]}) → 2.0 ({second[:12]})\n"
         "  + demo bye  says bye\n"
@@ -90,7 +95,9 @@ def test_from_a_server_added_run_updated_rolled_back(
     assert hidden(made) == []
 
 
-def test_branch_tag_and_commit(install: Install, repository: Repository, daemon: str) -> None:
+def test_branch_tag_and_commit(
+    install: Install, repository: Repository, daemon: str
+) -> None:
     made = install()
     repository.git("tag", "v1")
     repository.git("tag", "-a", "v1a", "-m", "annotated")
@@ -105,7 +112,9 @@ def test_branch_tag_and_commit(install: Install, repository: Repository, daemon:
     }  # fmt: skip
     for index, (ref, commit) in enumerate(wanted.items()):
         name = f"p{index}"
-        done = plugin(made, "add", f"{daemon}/acme", "--ref", ref, "--name", name, "--force")
+        done = plugin(
+            made, "add", f"{daemon}/acme", "--ref", ref, "--name", name, "--force"
+        )
         assert done.status == 0, (ref, done.stderr)
         assert registry(made)[name]["commit"] == commit, ref
         assert registry(made)[name]["ref"] == ref
@@ -120,7 +129,10 @@ def test_branch_tag_and_commit(install: Install, repository: Repository, daemon:
         else:
             assert f"p{index}: stays at {ref}; to change that: " in said
     missing = plugin(made, "add", f"{daemon}/acme", "--ref", "nope", "--name", "x")
-    assert missing.stderr == f"cli: {daemon}/acme: there is no branch, tag or commit nope\n"
+    assert (
+        missing.stderr
+        == f"cli: {daemon}/acme: there is no branch, tag or commit nope\n"
+    )
 
 
 def _added_at_once(made: Made, sources: list[str]) -> list[tuple[int, str]]:
@@ -152,11 +164,14 @@ def _added_at_once(made: Made, sources: list[str]) -> list[tuple[int, str]]:
         return sorted(threads.map(add, sources))
 
 
-def test_five_at_once_add_one_repository(install: Install, repository: Repository) -> None:
+def test_five_at_once_add_one_repository(
+    install: Install, repository: Repository
+) -> None:
     made = install()
     commit = repository.git("rev-parse", "HEAD")
     ways = (
-        "update it with: cli self plugin update acme; remove it with: cli self plugin remove acme"
+        "update it with: cli self plugin update acme; remove it with: cli self "
+        "plugin remove acme"
     )
     heading = f"acme 1.0 (git, {repository.url}, commit {commit[:12]})"
     late = (0, f"{heading} is already installed; {ways}")
@@ -178,14 +193,18 @@ def test_one_name_from_two_repositories_at_once(
     ]
 
 
-def test_three_earlier_versions_are_kept(install: Install, repository: Repository) -> None:
+def test_three_earlier_versions_are_kept(
+    install: Install, repository: Repository
+) -> None:
     made = install()
     commits = [repository.git("rev-parse", "HEAD")]
     assert plugin(made, "add", repository.url).status == 0
     for number in range(5):
         commits.append(repository.commit(plugin_files("demo/hi", f"v{number}")))
         assert plugin(made, "update").status == 0
-    kept = sorted(path.name for path in (made.root / "plugins/.versions/acme").iterdir())
+    kept = sorted(
+        path.name for path in (made.root / "plugins/.versions/acme").iterdir()
+    )
     assert kept == sorted(commit[:16] for commit in commits[-4:])
     for commit in reversed(commits[-4:-1]):
         assert plugin(made, "rollback", "acme").status == 0
@@ -223,13 +242,26 @@ def test_nothing_of_the_repository_is_run(
         }
     )
     repository.git(
-        "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", repository.url, "sub"
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        repository.url,
+        "sub",
     )
     repository.commit({})
-    env = {"GIT_TEMPLATE_DIR": str(template.parent), "GIT_DIR": "/nowhere", "GIT_WORK_TREE": "/x"}
+    env = {
+        "GIT_TEMPLATE_DIR": str(template.parent),
+        "GIT_DIR": "/nowhere",
+        "GIT_WORK_TREE": "/x",
+    }
     added = plugin(made, "add", repository.url, env=env)
     assert added.status == 0, added.stderr
-    assert f"{repository.url}: sub is a submodule; its content is not fetched" in added.stderr
+    assert (
+        f"{repository.url}: sub is a submodule; its content is not fetched"
+        in added.stderr
+    )
     repository.commit(plugin_files("demo/hi", "two"))
     assert plugin(made, "update", env=env).status == 0
     assert plugin(made, "list").status == plugin(made, "show", "acme").status == 0
@@ -271,9 +303,12 @@ def _object(repository: Repository, rows: list[tuple[str, str, str]]) -> str:
     """Make a commit of tree rows that git's own commands would not write."""
     blob = repository.git("hash-object", "-w", "--stdin", stdin=b"x")
     raw = b"".join(
-        f"{mode} {name}".encode() + b"\0" + bytes.fromhex(oid or blob) for mode, name, oid in rows
+        f"{mode} {name}".encode() + b"\0" + bytes.fromhex(oid or blob)
+        for mode, name, oid in rows
     )
-    tree = repository.git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=raw)
+    tree = repository.git(
+        "hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=raw
+    )
     commit = repository.git("commit-tree", tree, "-m", "evil")
     repository.git("update-ref", "refs/heads/main", commit)
     return commit
@@ -294,7 +329,10 @@ HOSTILE_NAMES = [
 
 @pytest.mark.parametrize(
     ("name", "inside"),
-    [*((name, False) for name in HOSTILE_NAMES), *((name, True) for name in HOSTILE_NAMES[:3])],
+    [
+        *((name, False) for name in HOSTILE_NAMES),
+        *((name, True) for name in HOSTILE_NAMES[:3]),
+    ],
 )
 def test_names_that_git_would_not_write(
     install: Install, repository: Repository, name: str, inside: bool
@@ -312,19 +350,34 @@ def test_names_that_git_would_not_write(
     assert hidden(made) == visible(made) == []
 
 
-@pytest.mark.parametrize("name", ["../e", ".git", ".GIT", "/abs", "a\tb", "..", ".", "x" * 256])
+@pytest.mark.parametrize(
+    "name", ["../e", ".git", ".GIT", "/abs", "a\tb", "..", ".", "x" * 256]
+)
 def test_names_that_no_file_can_have_are_refused(
     repository: Repository, tmp_path: Path, name: str
 ) -> None:
     """git refuses most of them as it packs, the validator the others."""
     commit = _with_command(repository, ("100644", name, ""))
     git = Git(str(repository.path / ".git"), os.environ, 60)
-    with pytest.raises(HostError, match=r"^here: (member|git archive: error: invalid path) "):
+    with pytest.raises(
+        HostError, match=r"^here: (member|git archive: error: invalid path) "
+    ):
         write_commit(git, commit, str(tmp_path / "new"), "here", print)
     assert not (tmp_path / "new").exists()
 
 
-ODD_NAMES = ["back\\slash", " blank ", "a:b*?", "Über", "x" * 255, "-rf", "con", "~", "$HOME", ".x"]
+ODD_NAMES = [
+    "back\\slash",
+    " blank ",
+    "a:b*?",
+    "Über",
+    "x" * 255,
+    "-rf",
+    "con",
+    "~",
+    "$HOME",
+    ".x",
+]
 
 
 def test_odd_names_come_as_they_are(install: Install, repository: Repository) -> None:
@@ -335,13 +388,19 @@ def test_odd_names_come_as_they_are(install: Install, repository: Repository) ->
     done = plugin(made, "add", repository.url)
     assert done.status == 0, done.stderr
     root = made.root / "plugins/acme"
-    modes = {path.name: path.stat().st_mode & 0o777 for path in root.iterdir() if path.is_file()}
+    modes = {
+        path.name: path.stat().st_mode & 0o777
+        for path in root.iterdir()
+        if path.is_file()
+    }
     assert modes == {**dict.fromkeys([*names, "group"], 0o644), "run": 0o755}
     assert made.run("demo", "hi").stdout == "hi\n"
 
 
 @pytest.mark.parametrize("mode", ["10644", "20666", "60666", "140755"])
-def test_modes_of_no_file_are_left_out(install: Install, repository: Repository, mode: str) -> None:
+def test_modes_of_no_file_are_left_out(
+    install: Install, repository: Repository, mode: str
+) -> None:
     """A pipe, devices and a socket: git lists them like submodules."""
     made = install()
     _with_command(repository, (mode, "odd", ""))
@@ -351,7 +410,9 @@ def test_modes_of_no_file_are_left_out(install: Install, repository: Repository,
     assert list((made.root / "plugins/acme/odd").iterdir()) == []
 
 
-def test_repositories_without_a_commit(install: Install, repository: Repository) -> None:
+def test_repositories_without_a_commit(
+    install: Install, repository: Repository
+) -> None:
     made = install()
     said = f"cli: {repository.url}: has no commits\n"
     repository.git("symbolic-ref", "HEAD", "refs/heads/gone")
@@ -369,17 +430,23 @@ def test_repositories_without_a_commit(install: Install, repository: Repository)
     for scheme in ("https", "git"):  # nobody listens there
         away = plugin(made, "add", f"{scheme}://127.0.0.1:9/x.git")
         assert (away.status, away.stdout, away.stderr.count("\n")) == (1, "", 1)
-        assert away.stderr.startswith(f"cli: {scheme}://127.0.0.1:9/x.git: git ls-remote: ")
+        assert away.stderr.startswith(
+            f"cli: {scheme}://127.0.0.1:9/x.git: git ls-remote: "
+        )
 
 
-@pytest.mark.parametrize("options", ["--shared", "--depth=1", "--bare --mirror", "--reference ."])
+@pytest.mark.parametrize(
+    "options", ["--shared", "--depth=1", "--bare --mirror", "--reference ."]
+)
 def test_repositories_that_hold_less_than_they_say(
     install: Install, repository: Repository, tmp_path: Path, options: str
 ) -> None:
     made = install()
     repository.commit(plugin_files("demo/hi", "two"))
     repository.git("repack", "-adq")
-    repository.git("clone", "-q", *options.split(), repository.url, str(tmp_path / "copy"))
+    repository.git(
+        "clone", "-q", *options.split(), repository.url, str(tmp_path / "copy")
+    )
     done = plugin(made, "add", f"file://{tmp_path}/copy", "--name", "copy")
     assert done.status == 0, done.stderr
     assert made.run("demo", "hi").stdout == "two\n"
@@ -395,7 +462,9 @@ def test_damaged_objects_are_refused(install: Install, repository: Repository) -
     assert hidden(made) == visible(made) == []
 
 
-def test_a_branch_comes_before_a_tag_of_its_name(install: Install, repository: Repository) -> None:
+def test_a_branch_comes_before_a_tag_of_its_name(
+    install: Install, repository: Repository
+) -> None:
     made = install()
     repository.git("tag", "v1")
     second = repository.commit(plugin_files("demo/hi", "two"))
@@ -424,7 +493,9 @@ def test_the_user_s_own_configuration_of_git(
     unsound = plugin(made, "add", repository.url, env=env)
     assert "hasDotgit" in unsound.stderr
     _with_command(repository)
-    for index, address in enumerate((f"ssh://h.test{repository.path}", "https://h.test/acme")):
+    for index, address in enumerate(
+        (f"ssh://h.test{repository.path}", "https://h.test/acme")
+    ):
         done = plugin(made, "add", address, "--name", f"p{index}", "--force", env=env)
         assert done.status == 0, done.stderr
     refused = plugin(made, "add", "git://evil/x", env=env)
@@ -433,7 +504,9 @@ def test_the_user_s_own_configuration_of_git(
     assert not mark.exists()
 
 
-def test_thousands_of_files_are_bounded(install: Install, repository: Repository) -> None:
+def test_thousands_of_files_are_bounded(
+    install: Install, repository: Repository
+) -> None:
     made = install()
     inner = [("100644", f"f{index:05}", "") for index in range(20_001)]
     _object(repository, inner)
@@ -447,7 +520,9 @@ def _little_memory() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (192 << 20, 192 << 20))
 
 
-def test_a_tree_that_holds_itself_ten_times_over(install: Install, repository: Repository) -> None:
+def test_a_tree_that_holds_itself_ten_times_over(
+    install: Install, repository: Repository
+) -> None:
     made = install()
     rows = [("100644", str(index), "") for index in range(10)]
     for _ in range(10):
@@ -460,7 +535,9 @@ def test_a_tree_that_holds_itself_ten_times_over(install: Install, repository: R
     assert hidden(made) == visible(made) == []
 
 
-def test_a_large_file_is_written_in_pieces(install: Install, repository: Repository) -> None:
+def test_a_large_file_is_written_in_pieces(
+    install: Install, repository: Repository
+) -> None:
     made = install()
     repository.git("config", "core.bigFileThreshold", "1m")
     with (repository.path / "large").open("wb") as large:
@@ -496,7 +573,10 @@ def test_a_server_that_stalls(install: Install) -> None:
         silent.listen()
         address = f"git://127.0.0.1:{silent.getsockname()[1]}/x"
         done = plugin(made, "add", address, "--timeout", "1.5")
-    assert done.stderr == f"cli: {address}: git ls-remote: not finished within 1.5 seconds\n"
+    assert (
+        done.stderr
+        == f"cli: {address}: git ls-remote: not finished within 1.5 seconds\n"
+    )
     assert hidden(made) == visible(made) == []
 
 
@@ -522,7 +602,9 @@ def test_a_connection_that_ssh_keeps_for_later_holds_nobody_up(
                 os.kill(int(pid), signal.SIGKILL)
 
 
-def test_credentials_are_neither_shown_nor_stored(install: Install, tmp_path: Path) -> None:
+def test_credentials_are_neither_shown_nor_stored(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     secret = "s3cr3t"
     env = {"DEBUG": "1"}
@@ -577,7 +659,9 @@ def guarded(tmp_path: Path) -> Iterator[tuple[str, type[_Guarded]]]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(f"{certificate}.crt", certificate)
     handler = type("Handler", (_Guarded,), {"asked": [], "seen": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(tmp_path)))
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(handler, directory=str(tmp_path))
+    )
     server.daemon_threads = True
     server.socket = context.wrap_socket(server.socket, server_side=True)
     Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
@@ -598,15 +682,21 @@ def test_a_password_reaches_the_server_and_nobody_else(
     repository.git("update-server-info")
     env = {"GIT_SSL_CAINFO": f"{tmp_path}/certificate.pem.crt", "DEBUG": "1"}
     address = f"https://{{}}{host}/acme/.git"
-    done = plugin(made, "add", address.format("bob:S3%2FCRET@"), "--name", "acme", env=env)
+    done = plugin(
+        made, "add", address.format("bob:S3%2FCRET@"), "--name", "acme", env=env
+    )
     assert done.status == 0, done.stderr
     assert "bob:S3/CRET" in handler.asked
     assert any("remote-https" in arguments for arguments in handler.seen)
-    assert not [one for one in handler.seen if "CRET" in one and "self plugin" not in one]
+    assert not [
+        one for one in handler.seen if "CRET" in one and "self plugin" not in one
+    ]
     assert "CRET" not in done.stdout + done.stderr
     assert registry(made)["acme"]["source"] == address.format("")
     assert not (made.home / ".git-credentials").exists()
-    refused = plugin(made, "add", address.format("bob:wrong@"), "--name", "other", env=env)
+    refused = plugin(
+        made, "add", address.format("bob:wrong@"), "--name", "other", env=env
+    )
     assert refused.status == 1
     assert "wrong" not in refused.stderr
 
@@ -640,7 +730,12 @@ def test_logins() -> None:
             "GIT_CONFIG_KEY_0": f"http.{site}/.extraHeader",
             "GIT_CONFIG_VALUE_0": f"Authorization: Basic {b64encode(login).decode()}",
         }
-    for address in ("https://h.test/x", "https://@h.test/x", "ssh://git:pw@h.test/x", "git@h:x"):
+    for address in (
+        "https://h.test/x",
+        "https://@h.test/x",
+        "ssh://git:pw@h.test/x",
+        "git@h:x",
+    ):
         assert login_of(address) == {}, address
 
 
@@ -668,16 +763,25 @@ def test_masked_addresses(text: str, expected: str) -> None:
     assert masked_text(text) == expected
 
 
-@pytest.mark.parametrize("words", ["plugin add x", "plugin update", "plugin sync", "update"])
+@pytest.mark.parametrize(
+    "words", ["plugin add x", "plugin update", "plugin sync", "update"]
+)
 def test_seconds_that_nobody_can_wait(install: Install, words: str) -> None:
     made = install()
     for seconds in ("nan", "inf", "-inf", "x", "-1", "1e300", "1000000"):
         done = made.run("self", *words.split(), f"--timeout={seconds}")
-        assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1), seconds
-        assert "--timeout: expected a number that matches [0-9.]{1,6}; found " in done.stderr
+        assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1), (
+            seconds
+        )
+        assert (
+            "--timeout: expected a number that matches [0-9.]{1,6}; found "
+            in done.stderr
+        )
 
 
-def test_a_failed_update_leaves_the_old_version(install: Install, repository: Repository) -> None:
+def test_a_failed_update_leaves_the_old_version(
+    install: Install, repository: Repository
+) -> None:
     made = install()
     assert plugin(made, "add", repository.url).status == 0
     before = registry(made)
@@ -692,11 +796,17 @@ def test_a_failed_update_leaves_the_old_version(install: Install, repository: Re
     assert listed(made)["acme"]["state"] == "enabled"
 
 
-def test_credentials_that_somebody_wrote_into_the_registry_are_not_shown(install: Install) -> None:
+def test_credentials_that_somebody_wrote_into_the_registry_are_not_shown(
+    install: Install,
+) -> None:
     made = install()
     entry = {"name": "a", "kind": "git", "source": "https://bob:S3CRET@localhost/x.git"}
     made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [entry]}})
-    for words in (["list", "--format", "json"], ["show", "a"], ["show", "a", "--format", "json"]):
+    for words in (
+        ["list", "--format", "json"],
+        ["show", "a"],
+        ["show", "a", "--format", "json"],
+    ):
         done = plugin(made, *words)
         assert (done.status, "S3CRET" in done.stdout + done.stderr) == (0, False), words
         assert "localhost/x.git" in done.stdout

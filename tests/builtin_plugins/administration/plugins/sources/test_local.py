@@ -31,7 +31,9 @@ Install = Callable[..., Made]
 
 def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> None:
     made = install()
-    source = write_tree(tmp_path / "acme", plugin_files(version="1.2", description="Greets"))
+    source = write_tree(
+        tmp_path / "acme", plugin_files(version="1.2", description="Greets")
+    )
     added = plugin(made, "add", str(source))
     assert added.all == (
         0,
@@ -47,7 +49,11 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
     write_tree(source, plugin_files("demo/new", "new"))
     assert made.run("demo", "new").stdout == "new\n"
     entry = registry(made)["acme"]
-    assert (entry["kind"], entry["source"], entry["dev"]) == ("local", str(source), True)
+    assert (entry["kind"], entry["source"], entry["dev"]) == (
+        "local",
+        str(source),
+        True,
+    )
     assert (entry["enabled"], entry["version"], entry["commit"]) == (True, "1.2", None)
     assert plugin(made, "list").stdout == (
         "NAME  VERSION  KIND         STATE    WORDS  SOURCE\n"
@@ -55,7 +61,9 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
     )
     assert plugin(made, "update").stdout == "acme: edits take effect at once\n"
     removed = plugin(made, "remove", "acme")
-    assert removed.stdout == f"removed acme\nthe plugin's files are untouched: {source}\n"
+    assert (
+        removed.stdout == f"removed acme\nthe plugin's files are untouched: {source}\n"
+    )
     assert (source / "demo/hi/main.sh").exists()
     assert made.run("demo", "hi").status == 2
     assert visible(made) == ["registry.json"]
@@ -79,11 +87,15 @@ def discover_commands(installation):
     yield host.CommandDeclaration(words=("told", "py"), definition={
         "name": "Py", "description": "Written", "entrypoint": "platform:main"})
 """
-DECLARED = "commands: 0; its Python code may declare more\nPython hooks: discover_commands\n"
+DECLARED = (
+    "commands: 0; its Python code may declare more\nPython hooks: discover_commands\n"
+)
 
 
 @pytest.mark.parametrize("hooks", [COMPUTED, WRITTEN], ids=["computed", "written out"])
-def test_commands_that_python_declares(install: Install, tmp_path: Path, hooks: str) -> None:
+def test_commands_that_python_declares(
+    install: Install, tmp_path: Path, hooks: str
+) -> None:
     made = install()
     files = {"plugin.json": {"hooks": "hooks.py"}, "hooks.py": hooks}
     added = plugin(made, "add", str(write_tree(tmp_path / "acme", files)))
@@ -92,7 +104,10 @@ def test_commands_that_python_declares(install: Install, tmp_path: Path, hooks: 
     assert "[plugin] [dev]" in made.run("told").stdout
     assert "\n    told " in plugin(made, "show", "acme").stdout
     assert plugin(made, "disable", "acme").status == 0
-    assert made.run("told").stderr == "cli: unknown category told; plugin acme is disabled\n"
+    assert (
+        made.run("told").stderr
+        == "cli: unknown category told; plugin acme is disabled\n"
+    )
 
 
 def test_a_dropped_in_directory_works_and_is_registered(install: Install) -> None:
@@ -115,10 +130,14 @@ def test_list_registers_what_was_dropped_in_without_running_its_hooks(
     made = install()
     mark = tmp_path / "mark"
     hooks = TELLTALE.format(mark=str(mark))
-    source = write_tree(tmp_path / "acme", {**plugin_files(hooks="h.py"), "h.py": hooks})
+    source = write_tree(
+        tmp_path / "acme", {**plugin_files(hooks="h.py"), "h.py": hooks}
+    )
     added = plugin(made, "add", str(source))
     assert "Python hooks: discover_commands\n" in added.stdout
-    made.write({"plugins/other/plugin.json": {"hooks": "h.py"}, "plugins/other/h.py": hooks})
+    made.write(
+        {"plugins/other/plugin.json": {"hooks": "h.py"}, "plugins/other/h.py": hooks}
+    )
     for words in (["list"], ["list", "--format", "json"], ["show", "acme"], ["update"]):
         assert plugin(made, *words).status == 0
     assert set(registry(made)) == {"acme", "other"}
@@ -157,7 +176,8 @@ def test_adding_twice_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     source = write_tree(tmp_path / "acme", plugin_files())
     assert plugin(made, "add", str(source)).status == 0
     hints = (
-        "edits take effect at once; remove it with: cli self plugin remove acme; or use --name\n"
+        "edits take effect at once; remove it with: cli self plugin remove acme; "
+        "or use --name\n"
     )
     again = plugin(made, "add", str(source))
     assert again.all == (0, f"acme (local, {source}) is already installed; {hints}", "")
@@ -171,13 +191,20 @@ def test_adding_twice_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     )
 
 
-def test_a_command_below_an_existing_command_is_refused(install: Install, tmp_path: Path) -> None:
+def test_a_command_below_an_existing_command_is_refused(
+    install: Install, tmp_path: Path
+) -> None:
     made = install(
-        {"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo own $1"}
+        {
+            "commands/demo/hi/command.json": command(),
+            "commands/demo/hi/main.sh": "echo own $1",
+        }
     )
     source = write_tree(tmp_path / "acme", plugin_files("demo/hi/there"))
     refused = plugin(made, "add", str(source))
-    line = "demo hi there would be below demo hi, which is already a command of commands/"
+    line = (
+        "demo hi there would be below demo hi, which is already a command of commands/"
+    )
     more = "--force adds acme anyway, but the existing command still runs"
     assert (refused.status, refused.stderr) == (1, f"cli: {line}; {more}\n")
     assert (
@@ -187,11 +214,18 @@ def test_a_command_below_an_existing_command_is_refused(install: Install, tmp_pa
     assert made.run("demo", "hi", "there").stdout == "own there\n"
 
 
-def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: Path) -> None:
+def test_words_already_taken_are_refused_or_forced(
+    install: Install, tmp_path: Path
+) -> None:
     made = install(
-        {"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo own"}
+        {
+            "commands/demo/hi/command.json": command(),
+            "commands/demo/hi/main.sh": "echo own",
+        }
     )
-    source = write_tree(tmp_path / "acme", {**plugin_files(), **plugin_files("demo/more", "more")})
+    source = write_tree(
+        tmp_path / "acme", {**plugin_files(), **plugin_files("demo/more", "more")}
+    )
     refused = plugin(made, "add", str(source))
     assert refused.status == 1
     assert refused.stderr == (
@@ -202,7 +236,8 @@ def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: P
     forced = plugin(made, "add", str(source), "--force")
     assert (
         forced.status,
-        "demo hi is already a command of commands/; the existing command is used" in forced.stderr,
+        "demo hi is already a command of commands/; the existing command is used"
+        in forced.stderr,
     ) == (
         0,
         True,
@@ -215,7 +250,9 @@ def test_words_can_be_forced_while_a_distribution_is_switched_off(
     install: Install, tmp_path: Path
 ) -> None:
     off = {"name": "acme-cli", "kind": "pip", "source": "acme-cli", "enabled": False}
-    made = install({"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [off]})})
+    made = install(
+        {"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [off]})}
+    )
     for name in ("one", "two"):
         source = write_tree(tmp_path / name, plugin_files("demo/hi", name))
         assert plugin(made, "add", str(source), "--force").status == 0
@@ -253,7 +290,9 @@ BAD_MANIFESTS = {
 
 
 @pytest.mark.parametrize(("text", "reason"), BAD_MANIFESTS.values(), ids=BAD_MANIFESTS)
-def test_a_bad_plugin_json(install: Install, tmp_path: Path, text: str, reason: str) -> None:
+def test_a_bad_plugin_json(
+    install: Install, tmp_path: Path, text: str, reason: str
+) -> None:
     made = install()
     source = write_tree(tmp_path / "acme", {**plugin_files(), "plugin.json": text})
     done = plugin(made, "add", str(source))
@@ -262,14 +301,18 @@ def test_a_bad_plugin_json(install: Install, tmp_path: Path, text: str, reason: 
     assert done.stderr.count("\n") == 1
     assert visible(made) == []
     good = {f"plugins/good/{name}": content for name, content in plugin_files().items()}
-    bad = {f"plugins/bad/{name}": content for name, content in plugin_files("x/y").items()}
+    bad = {
+        f"plugins/bad/{name}": content for name, content in plugin_files("x/y").items()
+    }
     made.write({**good, **bad, "plugins/bad/plugin.json": text})
     assert made.run("demo", "hi").stdout == "hi\n"
     if reason not in ("is not a valid plugin name", "h.py does not exist"):
         assert listed(made)["bad"]["state"] == "broken"
 
 
-def test_a_link_out_of_the_plugin_is_no_directory_of_it(install: Install, tmp_path: Path) -> None:
+def test_a_link_out_of_the_plugin_is_no_directory_of_it(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     outside = write_tree(tmp_path / "outside", plugin_files())
     made.write({"plugins/a/plugin.json": {"directory": "in"}})
@@ -288,14 +331,22 @@ def test_a_link_out_of_the_plugin_is_no_directory_of_it(install: Install, tmp_pa
         {"name": "a", "kind": "local", "enabled": "yes"},
         {"name": "a", "kind": "git", "commit": "../../x"},
         {"name": 3, "kind": "local"},
-        {"name": "a", "kind": "archive", "sha256": "0/../../../0000", "versions": ["../x"]},
+        {
+            "name": "a",
+            "kind": "archive",
+            "sha256": "0/../../../0000",
+            "versions": ["../x"],
+        },
     ],
 )
 def test_a_hostile_registry_harms_nobody(
     install: Install, tmp_path: Path, entry: dict[str, object]
 ) -> None:
     made = install(
-        {"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo own"}
+        {
+            "commands/demo/hi/command.json": command(),
+            "commands/demo/hi/main.sh": "echo own",
+        }
     )
     write_tree(made.root / "outside", plugin_files("evil/x"))
     (made.root / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
@@ -308,12 +359,20 @@ def test_a_hostile_registry_harms_nobody(
     assert not (tmp_path / "ran").exists()
     source = write_tree(tmp_path / "acme", plugin_files("ok/ok"))
     assert plugin(made, "add", str(source)).status == 0
-    assert json.loads((made.root / "plugins/registry.json").read_text())["team"] == {"n": 1.5}
+    assert json.loads((made.root / "plugins/registry.json").read_text())["team"] == {
+        "n": 1.5
+    }
 
 
 @pytest.mark.parametrize(
     "content",
-    ["{", '{"version": "2.0.0", "plugins": []}', '{"version": 1}', "[]", '{"version":"1.0.0"}'],
+    [
+        "{",
+        '{"version": "2.0.0", "plugins": []}',
+        '{"version": 1}',
+        "[]",
+        '{"version":"1.0.0"}',
+    ],
 )
 def test_an_unreadable_or_newer_registry_is_left_alone(
     install: Install, tmp_path: Path, content: str
@@ -325,7 +384,12 @@ def test_an_unreadable_or_newer_registry_is_left_alone(
     made.write({"plugins/registry.json": content})
     assert made.run("demo", "hi").stdout == "hi\n"
     source = write_tree(tmp_path / "acme", plugin_files("x/y"))
-    for words in (["add", str(source)], ["remove", "good"], ["disable", "good"], ["update"]):
+    for words in (
+        ["add", str(source)],
+        ["remove", "good"],
+        ["disable", "good"],
+        ["update"],
+    ):
         done = plugin(made, *words)
         assert done.status == 1, words
         assert "registry.json" in done.stderr
@@ -376,7 +440,9 @@ def test_it_asks_on_a_terminal(install: Install, tmp_path: Path) -> None:
         assert ("acme" in registry(made)) == (expected == 0)
 
 
-def test_no_plugin_directory_yet_and_odd_places(install: Install, tmp_path: Path) -> None:
+def test_no_plugin_directory_yet_and_odd_places(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     (made.root / "plugins").rmdir()
     assert plugin(made, "list").stdout == (
@@ -389,7 +455,9 @@ def test_no_plugin_directory_yet_and_odd_places(install: Install, tmp_path: Path
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "contains no command" in plugin(made, "add", str(empty)).stderr
-    write_tree(empty, {"plugin.json": {"direcotry": "x"}, "a/b/command.json": command()})
+    write_tree(
+        empty, {"plugin.json": {"direcotry": "x"}, "a/b/command.json": command()}
+    )
     slip = f'{empty}/plugin.json: "direcotry": unknown key; did you mean "directory"?\n'
     assert slip in plugin(made, "add", str(empty)).stderr
     assert plugin(made, "lst").stderr == (
@@ -400,7 +468,8 @@ def test_no_plugin_directory_yet_and_odd_places(install: Install, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("enabled", "no"), ("version", 1.5), ("kind", "svn"), ("sha256", 3)]
+    ("field", "value"),
+    [("enabled", "no"), ("version", 1.5), ("kind", "svn"), ("sha256", 3)],
 )
 def test_an_entry_that_cannot_be_read_costs_no_file(
     install: Install, tmp_path: Path, field: str, value: object
@@ -449,7 +518,10 @@ def test_a_dropped_in_directory_that_is_gone(install: Install, tmp_path: Path) -
     shutil.rmtree(mine)
     rows = listed(made)
     for name in ("acme", "mine"):
-        assert (rows[name]["state"], rows[name]["reason"]) == ("missing", "its files are missing")
+        assert (rows[name]["state"], rows[name]["reason"]) == (
+            "missing",
+            "its files are missing",
+        )
         assert plugin(made, "remove", name).status == 0
     assert listed(made) == {}
 
@@ -465,7 +537,9 @@ def test_a_reason_is_shown_once(install: Install) -> None:
     assert listed(made)["bunk"]["reason"].count("bunk: ") == 1
 
 
-def test_an_unreadable_registry_and_a_plugin_from_git(install: Install, tmp_path: Path) -> None:
+def test_an_unreadable_registry_and_a_plugin_from_git(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
     repository = Repository(tmp_path / "acme", plugin_files())
     assert plugin(made, "add", repository.url).status == 0
@@ -479,7 +553,9 @@ def test_an_unreadable_registry_and_a_plugin_from_git(install: Install, tmp_path
 
 def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -> None:
     made = install()
-    assert made.run("self", "new", "plugin", "--python", "greet", cwd=tmp_path).status == 0
+    assert (
+        made.run("self", "new", "plugin", "--python", "greet", cwd=tmp_path).status == 0
+    )
     added = plugin(made, "add", str(tmp_path / "greet"))
     assert added.status == 1
     assert "building one runs the package's own code" in added.stdout
@@ -487,7 +563,9 @@ def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -
     assert registry(made) == {}
 
 
-def test_a_directory_of_categories_that_comes_later_is_noticed(install: Install) -> None:
+def test_a_directory_of_categories_that_comes_later_is_noticed(
+    install: Install,
+) -> None:
     made = install({"plugins/acme/plugin.json": {"directory": "in/there"}})
     missing = f"there is no directory {made.root}/plugins/acme/in/there"
     assert f"plugin acme is broken: {missing}; " in made.run("demo", "hi").stderr
@@ -517,7 +595,17 @@ def test_an_addition_that_is_killed_leaves_nothing(
     renames = "rename,renameat,renameat2"
     kill = ["-P", str(made.root / "plugins" / file), "-e", f"trace={renames}"]
     kill += ["-e", f"inject={renames}:signal=KILL:when=1"]
-    words = [made.launcher, "self", "plugin", "add", source, "--prefix", "acme-", "--name", "tools"]
+    words = [
+        made.launcher,
+        "self",
+        "plugin",
+        "add",
+        source,
+        "--prefix",
+        "acme-",
+        "--name",
+        "tools",
+    ]
     killed = subprocess.run(
         ["strace", "-f", "-qqq", "-o", "/dev/null", *kill, *words],
         env={"PATH": os.environ["PATH"], "HOME": str(made.home)},

@@ -24,7 +24,9 @@ from testing.plugin_sources import (
 
 Install = Callable[..., Made]
 
-PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+PROJECT = (
+    '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+)
 BUILT = (
     "acme-cli at commit {}: no wheel; building one runs the package's own code, and the new "
     "commands are shown after the build\n"
@@ -43,7 +45,14 @@ class Package(Repository):
         text = PLUGIN.format(name="acme-cli", package="acme_cli", version=says)
         files = {f"commands/cloud/{says}/command.json": command(description=says)}
         files[f"commands/cloud/{says}/main.sh"] = f"echo {says}\n"
-        wheel(self.path, "acme-cli", "1.0", text, files, requires=("needed; extra == 'more'",))
+        wheel(
+            self.path,
+            "acme-cli",
+            "1.0",
+            text,
+            files,
+            requires=("needed; extra == 'more'",),
+        )
         tree = {"pyproject.toml": PROJECT, "backend.py": backend} if backend else {}
         return self.commit(tree)
 
@@ -62,7 +71,9 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     added = plugin(made, "add", f"pip:Acme_CLI@git+{repository.url}", "--yes")
     assert added.status == 0, added.stderr
     commands = "commands: 1; its Python code may declare more\n    cloud one  one\n"
-    assert added.stdout.startswith(f"{BUILT.format(first[:12])}{heading}  A test\n{commands}")
+    assert added.stdout.startswith(
+        f"{BUILT.format(first[:12])}{heading}  A test\n{commands}"
+    )
     entry = registry(made)["acme-cli"]
     assert (entry["kind"], entry["source"], entry["ref"]) == ("pip", stored, None)
     assert (entry["commit"], entry["sha256"], entry["version"]) == (first, None, "1.0")
@@ -139,7 +150,9 @@ def test_ref_and_extras(with_uv: Environment, tmp_path: Path) -> None:
     )
 
 
-def test_nothing_of_the_repository_runs_but_its_build(with_uv: Environment, tmp_path: Path) -> None:
+def test_nothing_of_the_repository_runs_but_its_build(
+    with_uv: Environment, tmp_path: Path
+) -> None:
     made, run = with_uv.made, tmp_path / "run"
     other = Repository(tmp_path / "other", {"secret": "x"})
     repository = Package(tmp_path / "acme", tmp_path / "mark")
@@ -156,7 +169,9 @@ def test_nothing_of_the_repository_runs_but_its_build(with_uv: Environment, tmp_
             "backend.py": backend,
         }
     )
-    (made.home / ".gitconfig").write_text(f'[filter "evil"]\n\tsmudge = touch {tmp_path}/evil\n')
+    (made.home / ".gitconfig").write_text(
+        f'[filter "evil"]\n\tsmudge = touch {tmp_path}/evil\n'
+    )
     hooks = repository.path / ".git/hooks"
     hooks.mkdir(exist_ok=True)
     for name in ("post-checkout", "post-upload-pack"):
@@ -185,7 +200,10 @@ def test_what_is_built_must_be_the_plugin_that_was_named(
     none = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}", "--yes")
     assert "is not a plugin: it has no entry point in the group cli_host" in none.stderr
     missing = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}@nope", "--yes")
-    assert missing.stderr == f"cli: {repository.url}: there is no branch, tag or commit nope\n"
+    assert (
+        missing.stderr
+        == f"cli: {repository.url}: there is no branch, tag or commit nope\n"
+    )
     assert (listed(made), hidden(made)) == ({}, [])
 
 
@@ -203,11 +221,23 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("text", "said"), REFUSED.items())
-def test_refused_addresses(install: Install, tmp_path: Path, text: str, said: str) -> None:
+def test_refused_addresses(
+    install: Install, tmp_path: Path, text: str, said: str
+) -> None:
     made = install()
     done = plugin(made, "add", f"pip:{text}", "--yes")
-    assert (done.status, said in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
-    entry = {"name": "a", "kind": "pip", "source": text, "version": "1", "commit": "0" * 40}
+    assert (done.status, said in done.stderr, done.stderr.count("\n")) == (
+        2,
+        True,
+        1,
+    ), done.stderr
+    entry = {
+        "name": "a",
+        "kind": "pip",
+        "source": text,
+        "version": "1",
+        "commit": "0" * 40,
+    }
     team = tmp_path / "team.json"
     team.write_text(json.dumps({"version": "1.0.0", "plugins": [entry]}))
     assert plugin(made, "sync", str(team)).status != 0
@@ -222,7 +252,10 @@ def test_options_that_do_not_go_with_it(install: Install) -> None:
             ("--sha256", "0" * 64),
             "cli: --sha256 can only be used with an archive or a wheel; for git, use --ref ",
         ),
-        (("--name", "b"), "cli: --name cannot be used with a package, which keeps its own name\n"),
+        (
+            ("--name", "b"),
+            "cli: --name cannot be used with a package, which keeps its own name\n",
+        ),
     ):
         done = plugin(made, "add", source, *option, "--yes")
         assert (done.status, done.stderr.startswith(said)) == (2, True), done.stderr
@@ -236,7 +269,11 @@ DIRECTORIES: dict[str, dict[str, Any]] = {
     "no TOML": {"pyproject.toml": "["},
     "odd TOML": {"pyproject.toml": "tool = 3\nproject = 4\n"},
     "setup.py": {"setup.py": "setup(name='x')\n"},
-    "modules beside": {"pyproject.toml": NAMED, "demo/hi/__init__.py": "", "lib/__init__.py": ""},
+    "modules beside": {
+        "pyproject.toml": NAMED,
+        "demo/hi/__init__.py": "",
+        "lib/__init__.py": "",
+    },
 }
 
 

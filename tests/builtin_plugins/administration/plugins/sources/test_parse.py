@@ -12,7 +12,14 @@ from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.io.addresses import without_credentials
 from host.errors import HostError
 from testing.installation import Made
-from testing.plugin_sources import Repository, listed, plugin, plugin_files, registry, write_tree
+from testing.plugin_sources import (
+    Repository,
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    write_tree,
+)
 
 Install = Callable[..., Made]
 
@@ -29,7 +36,10 @@ ORIGINS = {
     "https://h.test/a.tar.gz": ("archive", "https://h.test/a.tar.gz"),
     "https://h.test/a.zip?x=1": ("archive", "https://h.test/a.zip?x=1"),
     "https://h.test/a.zip?X-Amz-Signature=1": ("archive", "https://h.test/a.zip"),
-    "https://h.test/a-1.0-py3-none-any.whl": ("pip", "https://h.test/a-1.0-py3-none-any.whl"),
+    "https://h.test/a-1.0-py3-none-any.whl": (
+        "pip",
+        "https://h.test/a-1.0-py3-none-any.whl",
+    ),
     "https://[2001:db8::1]:8/a.zip": ("archive", "https://[2001:db8::1]:8/a.zip"),
     "ssh://git@[::1]/a": ("git", "ssh://git@[::1]/a"),
     "pip:acme>=1": ("pip", "acme>=1"),
@@ -49,7 +59,10 @@ def test_sources(text: str, expected: tuple[str, str]) -> None:
 def test_sources_of_sites() -> None:
     assert parse_source("a/b", ssh=True).address == "git@github.com:a/b.git"
     assert parse_source("a/b", site="gitlab").address == "https://gitlab.com/a/b"
-    assert parse_source("a/b", site="bitbucket", ssh=True).address == "git@bitbucket.org:a/b.git"
+    assert (
+        parse_source("a/b", site="bitbucket", ssh=True).address
+        == "git@bitbucket.org:a/b.git"
+    )
     assert without_credentials("https://x@[::1]:8/a") == "https://[::1]:8/a"
 
 
@@ -81,7 +94,9 @@ PATHS = {
 
 
 @pytest.mark.parametrize(("text", "kind"), PATHS.items())
-def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, kind: str) -> None:
+def test_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, kind: str
+) -> None:
     for name in ("acme", "user/repo", "a::b", "a\tb", "a\nb"):
         (tmp_path / name).mkdir(parents=True)
     for name in ("acme.tar.gz", "acme.zip", "acme-1.0-py3-none-any.whl"):
@@ -92,16 +107,25 @@ def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, kind:
     assert (found.kind, found.source) == (kind, os.path.abspath(text))
 
 
-@pytest.mark.parametrize("here", [False, True], ids=["nothing here", "a directory here"])
+@pytest.mark.parametrize(
+    "here", [False, True], ids=["nothing here", "a directory here"]
+)
 @pytest.mark.parametrize("word", ["greet", "acme-cli>=1.2", "acme-cli[x]", ".hidden"])
 def test_a_bare_word_is_neither(
-    install: Install, tmp_path: Path, word: str, here: bool, monkeypatch: pytest.MonkeyPatch
+    install: Install,
+    tmp_path: Path,
+    word: str,
+    here: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nothing is asked of any index: its address is that of nobody, and no time passes."""
     made = install()
     if here:
         write_tree(tmp_path / word, plugin_files())
-    asked = {"PIP_INDEX_URL": "http://192.0.2.1/simple", "UV_DEFAULT_INDEX": "http://192.0.2.1/"}
+    asked = {
+        "PIP_INDEX_URL": "http://192.0.2.1/simple",
+        "UV_DEFAULT_INDEX": "http://192.0.2.1/",
+    }
     done = plugin(made, "add", word, cwd=tmp_path, env=asked, timeout=30)
     expected = (
         f"cli: {word}: not a valid SOURCE; write ./{word} for a directory, "
@@ -125,7 +149,9 @@ SITES = {
 
 
 @pytest.mark.parametrize("name", ["a\tb", "a\nb", "a b", "ä;$(x)"])
-def test_a_linked_directory_of_any_name(install: Install, tmp_path: Path, name: str) -> None:
+def test_a_linked_directory_of_any_name(
+    install: Install, tmp_path: Path, name: str
+) -> None:
     made = install()
     source = write_tree(tmp_path / name, plugin_files())
     done = plugin(made, "add", f"./{name}", "--name", "acme", cwd=tmp_path)
@@ -147,16 +173,25 @@ def test_sites_where_they_make_no_sense(
 
 
 _WHEEL = "acme-1.0-py3-none-any.whl"
-_NO_REQUIREMENTS = (f"/h/{_WHEEL}", f"./{_WHEEL}", f"--x/{_WHEEL}", f"https://h.test/{_WHEEL}")
+_NO_REQUIREMENTS = (
+    f"/h/{_WHEEL}",
+    f"./{_WHEEL}",
+    f"--x/{_WHEEL}",
+    f"https://h.test/{_WHEEL}",
+)
 
 
-@pytest.mark.parametrize("text", [*_NO_REQUIREMENTS, f"a @ https://h.test/{_WHEEL}", "a @ b://c"])
+@pytest.mark.parametrize(
+    "text", [*_NO_REQUIREMENTS, f"a @ https://h.test/{_WHEEL}", "a @ b://c"]
+)
 def test_what_pip_is_asked_for_is_no_file_and_no_address(text: str) -> None:
     with pytest.raises(HostError, match="not a requirement; expected a name such as"):
         parse_source(f"pip:{text}")
 
 
-@pytest.mark.parametrize("ref", ["fix/#123", "release!", "ünïcode", "a+b=c@d", "v1.0,x;y|z"])
+@pytest.mark.parametrize(
+    "ref", ["fix/#123", "release!", "ünïcode", "a+b=c@d", "v1.0,x;y|z"]
+)
 def test_branches_that_git_allows(install: Install, tmp_path: Path, ref: str) -> None:
     made = install()
     repository = Repository(tmp_path / "acme", plugin_files())

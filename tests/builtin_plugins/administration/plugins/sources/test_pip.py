@@ -49,7 +49,9 @@ def test_a_requirement_added_updated_rolled_back_removed(either: Environment) ->
     for words in (["cloud", "py"], ["cloud"]):
         said = "cli: unknown category cloud; plugin acme-cli is disabled\n"
         assert made.run(*words).all == (2, "", said)
-    assert made.run("clouds").stderr == "cli: unknown category clouds; see: cli --help\n"
+    assert (
+        made.run("clouds").stderr == "cli: unknown category clouds; see: cli --help\n"
+    )
     assert "\n    cloud disk  disk\n" in plugin(made, "show", "acme-cli").stdout
     assert listed(made)["acme-cli"]["state"] == "disabled"
     assert plugin(made, "remove", "acme-cli").all == (0, "removed acme-cli\n", "")
@@ -80,7 +82,10 @@ def test_an_update_of_what_it_needs(with_uv: Environment) -> None:
         "acme-cli: 1.0 → 1.0\n  ! new packages: needed 3.0\nupdated acme-cli\n"
     )
     assert plugin(made, "rollback", "acme-cli").status == 0
-    assert [one["version"] for one in registry(made)["acme-cli"]["packages"]] == ["1.0", "2.0"]
+    assert [one["version"] for one in registry(made)["acme-cli"]["packages"]] == [
+        "1.0",
+        "2.0",
+    ]
 
 
 SHARED = """
@@ -160,9 +165,19 @@ def test_a_package_of_the_environment_is_older_than_the_own_one(
     text = "import shared\n" + PLUGIN.format(
         name="acme-cli", package="acme_cli", version="{shared.VERSION}"
     ).replace('"py {shared', 'f"py {shared')
-    wheel(wheels, "acme-cli", "1.0", text, {"commands/a/b/command.json": command()}, ("shared",))
+    wheel(
+        wheels,
+        "acme-cli",
+        "1.0",
+        text,
+        {"commands/a/b/command.json": command()},
+        ("shared",),
+    )
     assert plugin(made, "add", "pip:acme-cli").status == 0
-    assert [one["name"] for one in registry(made)["acme-cli"]["packages"]] == ["acme-cli", "shared"]
+    assert [one["name"] for one in registry(made)["acme-cli"]["packages"]] == [
+        "acme-cli",
+        "shared",
+    ]
     assert made.run("cloud", "py").stdout == "py shared 2\n"
 
 
@@ -171,7 +186,11 @@ def test_a_package_in_the_environment(own_environment: Environment) -> None:
     own_environment.unpack(own_environment.acme("1.0"))
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     row = listed(made)["acme-cli"]
-    assert (row["kind"], row["state"], row["version"]) == ("environment", "enabled", "1.0")
+    assert (row["kind"], row["state"], row["version"]) == (
+        "environment",
+        "enabled",
+        "1.0",
+    )
     assert registry(made) == {}
     python = own_environment.python
     for words, does in (("update", "install --upgrade"), ("remove", "uninstall")):
@@ -181,20 +200,29 @@ def test_a_package_in_the_environment(own_environment: Environment) -> None:
             f"{words} it with: {python} -m pip {does} acme-cli",
         )
     (python.parent.parent / "uv-receipt.toml").touch()
-    assert plugin(made, "update", "acme-cli").stderr.endswith("uv tool upgrade cli-host\n")
+    assert plugin(made, "update", "acme-cli").stderr.endswith(
+        "uv tool upgrade cli-host\n"
+    )
     assert plugin(made, "update").status == 0
     assert plugin(made, "disable", "acme-cli").status == 0
-    assert (made.run("cloud", "py").status, listed(made)["acme-cli"]["state"]) == (2, "disabled")
+    assert (made.run("cloud", "py").status, listed(made)["acme-cli"]["state"]) == (
+        2,
+        "disabled",
+    )
     assert plugin(made, "enable", "acme-cli").status == 0
     own_environment.acme("2.0", "tape")
-    assert plugin(made, "add", "pip:acme-cli").status == 0  # the registry's package wins
+    assert (
+        plugin(made, "add", "pip:acme-cli").status == 0
+    )  # the registry's package wins
     assert made.run("cloud", "py").all == (0, "py 2.0\n", "")
     assert listed(made)["acme-cli"]["kind"] == "pip"
     assert plugin(made, "remove", "acme-cli").status == 0
     assert made.run("cloud", "py").all == (0, "py 1.0\n", "")
 
 
-def test_an_environment_made_again_keeps_the_packages(own_environment: Environment) -> None:
+def test_an_environment_made_again_keeps_the_packages(
+    own_environment: Environment,
+) -> None:
     made, library = own_environment.made, own_environment.packages
     wheel(own_environment.wheels, "needed", "2.0", "", points={})
     own_environment.acme("1.0", requires=("needed", "click>=8"))
@@ -221,7 +249,9 @@ def test_a_launcher_fits_any_version_of_python_in_its_environment(
     assert f"python{sys.version_info[0]}.{sys.version_info[1]}" not in path
 
 
-def test_a_version_of_the_program_that_does_not_fit_any_more(own_environment: Environment) -> None:
+def test_a_version_of_the_program_that_does_not_fit_any_more(
+    own_environment: Environment,
+) -> None:
     made = own_environment.made
     own_environment.acme("1.0", requires=("click<99",))
     assert plugin(made, "add", "pip:acme-cli").status == 0
@@ -242,12 +272,16 @@ def test_a_version_of_the_program_that_does_not_fit_any_more(own_environment: En
     assert made.run("cloud", "py").all == (0, "py 1.1\n", "")
 
 
-def test_doctor_installs_broken_and_missing_packages_again(with_uv: Environment) -> None:
+def test_doctor_installs_broken_and_missing_packages_again(
+    with_uv: Environment,
+) -> None:
     made = with_uv.made
     old = with_uv.acme("1.0", requires=("click<8",))
     assert plugin(made, "add", "pip:acme-cli").status == 1
     with_uv.place(old)
-    assert listed(made)["acme-cli"]["reason"].startswith("needs click<8, the program has ")
+    assert listed(made)["acme-cli"]["reason"].startswith(
+        "needs click<8, the program has "
+    )
     failed = made.run("self", "doctor", "--fix")
     assert failed.status == 1
     assert "needs click<8, the program has click 8" in failed.stderr
@@ -262,7 +296,9 @@ def test_doctor_installs_broken_and_missing_packages_again(with_uv: Environment)
 
 def test_code_that_is_compiled_for_another_python(with_uv: Environment) -> None:
     made = with_uv.made
-    with_uv.acme("1.0", top={"fast.cpython-34-x86_64-linux-gnu.so": "", "any.abi3.so": ""})
+    with_uv.acme(
+        "1.0", top={"fast.cpython-34-x86_64-linux-gnu.so": "", "any.abi3.so": ""}
+    )
     assert plugin(made, "add", "pip:acme-cli").status == 0
     entry = registry(made)["acme-cli"]
     assert entry["python"] is not None
@@ -278,9 +314,13 @@ def test_code_that_is_compiled_for_another_python(with_uv: Environment) -> None:
     assert made.run("cloud", "py").all == (0, "py 1.0\n", "")
 
 
-def test_a_wheel_by_path_and_over_http(with_uv: Environment, site: httpserver.Site) -> None:
+def test_a_wheel_by_path_and_over_http(
+    with_uv: Environment, site: httpserver.Site
+) -> None:
     made = with_uv.made
-    path = with_uv.acme("1.0", scripts="[console_scripts]\nacme-tool = acme_cli.plugin:main\n")
+    path = with_uv.acme(
+        "1.0", scripts="[console_scripts]\nacme-tool = acme_cli.plugin:main\n"
+    )
     right = hashlib.sha256(path.read_bytes()).hexdigest()
     address = f"{site.add(f'/{path.name}', path.read_bytes())}?dl=1"
     wrong = plugin(made, "add", address, "--sha256", "0" * 64)
@@ -297,7 +337,9 @@ def test_a_wheel_by_path_and_over_http(with_uv: Environment, site: httpserver.Si
     assert made.run("cloud", "disk").stdout == "disk 1.0\n"
 
 
-def test_a_wheel_replaces_that_of_another_version_or_content(with_uv: Environment) -> None:
+def test_a_wheel_replaces_that_of_another_version_or_content(
+    with_uv: Environment,
+) -> None:
     made = with_uv.made
     first = with_uv.acme("1.0")
     assert plugin(made, "add", str(first)).status == 0
@@ -309,7 +351,10 @@ def test_a_wheel_replaces_that_of_another_version_or_content(with_uv: Environmen
     second = with_uv.acme("2.0", "tape")
     said = "acme-cli: 1.0 → 2.0\n  + cloud tape  tape\n  - cloud disk  disk\nupdated acme-cli\n"
     assert plugin(made, "add", str(second)).stdout.startswith(said)
-    assert (made.run("cloud", "py").status, listed(made)["acme-cli"]["state"]) == (2, "disabled")
+    assert (made.run("cloud", "py").status, listed(made)["acme-cli"]["state"]) == (
+        2,
+        "disabled",
+    )
     assert plugin(made, "enable", "acme-cli").status == 0
     assert made.run("cloud", "py").stdout == "py 2.0\n"
     with_uv.acme("2.0", "floppy")  # built again, under the same name
@@ -349,7 +394,9 @@ def test_a_requirement_that_the_program_contradicts(either: Environment) -> None
     assert (missing.status, "needed>=2" in missing.stderr) == (1, True)
     either.acme("1.0", requires=("click<1",))
     greedy = plugin(made, "add", "pip:acme-cli")
-    last = greedy.stderr.splitlines()[-1].replace("acme-cli 1.0", "acme-cli")  # as pip says
+    last = greedy.stderr.splitlines()[-1].replace(
+        "acme-cli 1.0", "acme-cli"
+    )  # as pip says
     assert greedy.status == 1
     assert last.startswith("cli: acme-cli needs click<1, the program has click ")
     wheel(either.wheels, "other-cli", "1.0", "", points={}, requires=("needed<2",))
@@ -380,7 +427,9 @@ def test_what_the_program_has_is_not_installed_again(either: Environment) -> Non
     wheel(either.wheels, "pysocks", "1.7.1", "", points={})
     added = plugin(made, "add", str(path))
     assert added.status == 0, added.stderr
-    assert [one["name"] for one in registry(made)["acme-cli"]["packages"]] == ["pysocks"]
+    assert [one["name"] for one in registry(made)["acme-cli"]["packages"]] == [
+        "pysocks"
+    ]
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     assert listed(made)["acme-cli"]["state"] == "enabled"
 
@@ -388,14 +437,23 @@ def test_what_the_program_has_is_not_installed_again(either: Environment) -> Non
 def test_refused_wheels(with_uv: Environment, tmp_path: Path) -> None:
     made = with_uv.made
     plain = wheel(with_uv.wheels, "needed", "2.0", "", points={})
-    assert "it has no entry point in the group cli_host" in plugin(made, "add", str(plain)).stderr
+    assert (
+        "it has no entry point in the group cli_host"
+        in plugin(made, "add", str(plain)).stderr
+    )
     own = wheel(tmp_path, "click", "99", "", points={"click": "click.plugin"})
     assert "this program itself needs it" in plugin(made, "add", str(own)).stderr
     evil = tmp_path / "evil-1.0-py3-none-any.whl"
     evil.write_bytes(b"PK\x03\x04")
     done = plugin(made, "add", str(evil))
     assert (done.status, "Traceback" in done.stderr) == (1, False)
-    for text in ("pip:--index-url=x", "pip:-r x", "pip:a @ https://x", "pip:./x", "pip:a;b"):
+    for text in (
+        "pip:--index-url=x",
+        "pip:-r x",
+        "pip:a @ https://x",
+        "pip:./x",
+        "pip:a;b",
+    ):
         assert plugin(made, "add", text).status == 2, text
     assert (listed(made), hidden(made)) == ({}, [])
 
@@ -407,7 +465,9 @@ def test_a_name_that_is_taken(with_uv: Environment, tmp_path: Path) -> None:
         twin = wheel(tmp_path, "a-twin", "1", "", points={name: "twin.plugin"})
         refused = plugin(made, "add", str(twin))
         assert refused.status == 1
-        assert f"a-twin: {owner} also has an entry point named {name}; " in refused.stderr
+        assert (
+            f"a-twin: {owner} also has an entry point named {name}; " in refused.stderr
+        )
     assert listed(made).keys() == {"acme-cli"}
 
 
@@ -466,7 +526,10 @@ def test_packages_that_share_a_namespace(with_uv: Environment) -> None:
         text = DECLARES.format(words=(name, "x"), package=name.replace("-", "_"))
         top = {f"team/{name[-1]}.py": ""}
         assert (
-            plugin(made, "add", str(wheel(with_uv.wheels, name, "1.0", text, top=top))).status == 0
+            plugin(
+                made, "add", str(wheel(with_uv.wheels, name, "1.0", text, top=top))
+            ).status
+            == 0
         )
     assert made.run("team-a", "x").stdout == "team_a\n"
     assert made.run("team-b", "x").stdout == "team_b\n"
@@ -481,7 +544,9 @@ def test_nothing_of_another_plugin_is_imported_without_need(
     safe = made.run("--safe", "self", "plugin", "list", "--format", "json")
     assert json.loads(safe.stdout)["plugins"][0]["name"] == "broken-cli"
     for words in (["show"], ["disable"], ["enable"], ["disable"], ["remove"]):
-        assert made.run("--safe", "self", "plugin", *words, "broken-cli").status == 0, words
+        assert made.run("--safe", "self", "plugin", *words, "broken-cli").status == 0, (
+            words
+        )
     assert not mark.exists()
     assert listed(made) == {}
 
@@ -490,7 +555,10 @@ def test_without_pip_and_uv(with_uv: Environment) -> None:
     with_uv.acme("1.0")
     done = plugin(with_uv.made, "add", "pip:acme-cli", env={"PATH": "/usr/bin:/bin"})
     assert done.status == 1
-    assert "has no pip, and uv is not on PATH; install uv, or install pip with: " in done.stderr
+    assert (
+        "has no pip, and uv is not on PATH; install uv, or install pip with: "
+        in done.stderr
+    )
 
 
 def test_pip_settings_that_would_install_elsewhere(environment: Environment) -> None:
@@ -505,7 +573,9 @@ def test_pip_settings_that_would_install_elsewhere(environment: Environment) -> 
     assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
-def test_sync_brings_exactly_the_recorded_files(either: Environment, tmp_path: Path) -> None:
+def test_sync_brings_exactly_the_recorded_files(
+    either: Environment, tmp_path: Path
+) -> None:
     made = either.made
     either.acme("1.0", requires=("needed",))
     wheel(either.wheels, "needed", "1.0", "", points={})
@@ -519,7 +589,9 @@ def test_sync_brings_exactly_the_recorded_files(either: Environment, tmp_path: P
     assert synced.status == 0, synced.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     assert (either.folder() / "needed-1.0.dist-info").is_dir()
-    assert plugin(made, "sync", str(team)).stdout == "every plugin is already installed\n"
+    assert (
+        plugin(made, "sync", str(team)).stdout == "every plugin is already installed\n"
+    )
     shutil.rmtree(made.root / "plugins")
     os.unlink(either.wheels / "acme_cli-1.0-py3-none-any.whl")
     either.acme("1.0", "other")
@@ -568,8 +640,14 @@ BROKEN = {
     "exit": ("import sys; sys.exit(3)", "SystemExit"),
     "hard exit": ("import os; os._exit(3)", "ended the process"),
     "crash": ("import os; os.kill(os.getpid(), 11)", "ended the process"),
-    "signature": ("from host import hookimpl\n@hookimpl\ndef env_sources(no): ...", "no"),
-    "unknown hook": ("from host import hookimpl\n@hookimpl\ndef discover(): ...", "discover"),
+    "signature": (
+        "from host import hookimpl\n@hookimpl\ndef env_sources(no): ...",
+        "no",
+    ),
+    "unknown hook": (
+        "from host import hookimpl\n@hookimpl\ndef discover(): ...",
+        "discover",
+    ),
     "raises": (
         "from host import hookimpl\n@hookimpl\ndef discover_commands(): raise OSError('no')",
         "OSError: no",
@@ -599,7 +677,9 @@ def test_broken_plugins_are_listed_with_the_reason(with_uv: Environment) -> None
     def check() -> None:
         rows = listed(made)
         found = {name: (rows[name]["state"], rows[name]["reason"]) for name in reasons}
-        assert {name for name, reason in reasons.items() if reason not in found[name][1]} == set()
+        assert {
+            name for name, reason in reasons.items() if reason not in found[name][1]
+        } == set()
         assert {state for state, _ in found.values()} == {"broken"}, found
 
     check()
@@ -609,7 +689,9 @@ def test_broken_plugins_are_listed_with_the_reason(with_uv: Environment) -> None
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     check()
     assert plugin(made, "disable", "broken-0-cli").status == 0
-    for name in reasons:  # each of the others is asked again after a change, but not with --safe
+    for name in (
+        reasons
+    ):  # each of the others is asked again after a change, but not with --safe
         assert made.run("--safe", "self", "plugin", "disable", name).status == 0, name
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert {row["state"] for row in listed(made).values()} == {"enabled", "disabled"}
@@ -637,7 +719,13 @@ def test_a_slow_plugin_is_waited_for_once(with_uv: Environment, tmp_path: Path) 
 def test_two_plugins_of_one_name(environment: Environment) -> None:
     made = environment.made
     acme = environment.acme("1.0")
-    twin = wheel(environment.wheels, "twin-cli", "1.0", "", points={"acme-cli": "twin_cli.plugin"})
+    twin = wheel(
+        environment.wheels,
+        "twin-cli",
+        "1.0",
+        "",
+        points={"acme-cli": "twin_cli.plugin"},
+    )
     environment.place(acme)
     environment.place(twin)
     assert made.run("cloud", "py").stdout == "py 1.0\n"
@@ -653,7 +741,9 @@ def test_a_run_imports_no_plugin_that_does_not_serve_it(
     made = environment.made
     mark = tmp_path / "mark"
     acme = environment.acme("1.0")
-    other = wheel(environment.wheels, "broken-cli", "1.0", f"open({str(mark)!r}, 'a').write('x')")
+    other = wheel(
+        environment.wheels, "broken-cli", "1.0", f"open({str(mark)!r}, 'a').write('x')"
+    )
     environment.place(acme)
     environment.place(other)
     assert made.run("cloud", "py").status == 0
@@ -696,12 +786,18 @@ def test_words_that_only_running_it_tells(with_uv: Environment) -> None:
     twin = _declares(with_uv, "twin-cli", "tuple('cloud py'.split())")
     refused = plugin(made, "add", str(twin))
     assert refused.status == 1
-    assert "cloud py is already a command of the plugin acme-cli; --force" in refused.stderr
+    assert (
+        "cloud py is already a command of the plugin acme-cli; --force"
+        in refused.stderr
+    )
     assert set(registry(made)) == {"acme-cli"}
     early = _declares(with_uv, "a-cli", "tuple('cloud py'.split())")
     taking = plugin(made, "add", str(early), "--force")
     assert taking.status == 0
-    assert "cloud py is already a command of the plugin acme-cli; the exist" in taking.stderr
+    assert (
+        "cloud py is already a command of the plugin acme-cli; the exist"
+        in taking.stderr
+    )
     assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
@@ -709,5 +805,8 @@ def test_a_package_without_hooks(with_uv: Environment) -> None:
     made = with_uv.made
     nothing = wheel(with_uv.wheels, "twin-cli", "1.0", "")
     refused = plugin(made, "add", str(nothing))
-    assert refused.stderr.splitlines()[-1] == "cli: twin-cli: contains no commands and no hooks"
+    assert (
+        refused.stderr.splitlines()[-1]
+        == "cli: twin-cli: contains no commands and no hooks"
+    )
     assert listed(made) == {}

@@ -28,7 +28,9 @@ def _index(site: httpserver.Site, *files: Path) -> str:
     """Serve files as a package index, only to those who log in; return its address."""
 
     def private(content: bytes) -> httpserver.Answer:
-        good = httpserver.body(content, content_length=len(content), content_type="text/html")
+        good = httpserver.body(
+            content, content_length=len(content), content_type="text/html"
+        )
 
         def answer(handler: httpserver.Handler) -> None:
             if handler.headers.get("Authorization") == _LOGIN:
@@ -68,7 +70,9 @@ def test_the_settings_of_the_installer_hold_the_password(
         login = "user:pa55@" if place == "address" else "user@"
         index = index.replace("://", f"://{login}")
     settings = f"[global]\nindex-url = {index}\n"
-    uv = f'keyring-provider = "subprocess"\n[[index]]\nurl = "{index}"\ndefault = true\n'
+    uv = (
+        f'keyring-provider = "subprocess"\n[[index]]\nurl = "{index}"\ndefault = true\n'
+    )
     if place == "keyring":
         settings += "keyring-provider = subprocess\n"
     write_tree(home, {".config/pip/pip.conf": settings, ".config/uv/uv.toml": uv})
@@ -88,10 +92,14 @@ def test_the_settings_of_the_installer_hold_the_password(
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     recorded = (made.root / "plugins/registry.json").read_text()
     assert "pa55" not in recorded + added.stdout + added.stderr
-    files = {package["name"]: package for package in registry(made)["acme-cli"]["packages"]}
+    files = {
+        package["name"]: package for package in registry(made)["acme-cli"]["packages"]
+    }
     assert files.keys() == {"acme-cli", "needed"}
     if place != "keyring":  # pip has no command that lists all files
-        both = [hashlib.sha256(file.read_bytes()).hexdigest() for file in (plain, elsewhere)]
+        both = [
+            hashlib.sha256(file.read_bytes()).hexdigest() for file in (plain, elsewhere)
+        ]
         assert files["acme-cli"]["sha256"] == sorted(both)
     team = tmp_path / "team.json"
     team.write_text(recorded)

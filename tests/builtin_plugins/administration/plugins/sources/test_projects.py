@@ -24,7 +24,9 @@ from testing.plugin_sources import (
 
 Install = Callable[..., Made]
 
-BUILD = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+BUILD = (
+    '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+)
 PROJECT = f'{BUILD}[project]\nname = "Acme_CLI"\nversion = "1.0"\n'
 PROJECT += '[project.entry-points.cli_host]\nacme-cli = "acme_cli.plugin"\n'
 # Editable wheels name a directory, or have a hook: what `editable` contains.
@@ -61,7 +63,11 @@ def build_editable(directory, settings=None, metadata=None):
 def module(name: str, word: str, says: str) -> str:
     """Return a plugin's module with the command `cloud WORD`."""
     text = PLUGIN.format(name="acme-cli", package="acme_cli", version=says)
-    lines = [line for line in text.splitlines(keepends=True) if "yield CommandTree" not in line]
+    lines = [
+        line
+        for line in text.splitlines(keepends=True)
+        if "yield CommandTree" not in line
+    ]
     return "".join(lines).replace('"py"', f'"{word}"').replace(".plugin:", f".{name}:")
 
 
@@ -103,8 +109,9 @@ def test_a_linked_project(either: Environment, tmp_path: Path) -> None:
     assert (row["kind"], row["dev"], row["source"]) == ("pip", True, str(root))
     assert (either.folder() / "needed").is_dir()
     assert not (either.folder() / "acme_cli").exists()
-    assert "edits take effect at once; after a change of pyproject.toml: cli self plugin add" in (
-        plugin(made, "update").stdout
+    assert (
+        "edits take effect at once; after a change of pyproject.toml: cli self plugin add"
+        in (plugin(made, "update").stdout)
     )
     (root / "points").write_text("acme-cli = acme_cli.plugin\ntwo = acme_cli.two\n")
     (root / "src/acme_cli/two.py").write_text(module("two", "two", "two"))
@@ -123,7 +130,9 @@ def test_a_linked_project(either: Environment, tmp_path: Path) -> None:
     assert not list((made.root / "plugins/.versions").iterdir())
 
 
-def test_a_project_whose_editable_wheel_has_a_hook(with_uv: Environment, tmp_path: Path) -> None:
+def test_a_project_whose_editable_wheel_has_a_hook(
+    with_uv: Environment, tmp_path: Path
+) -> None:
     requirements(with_uv)
     root = project(tmp_path / "acme", "import sys; sys.meta_path\n")
     done = plugin(with_uv.made, "add", str(root), "--yes")
@@ -135,7 +144,9 @@ def test_a_project_whose_editable_wheel_has_a_hook(with_uv: Environment, tmp_pat
     assert (listed(with_uv.made), hidden(with_uv.made)) == ({}, [])
 
 
-def test_a_project_in_a_repository_and_in_an_archive(with_uv: Environment, tmp_path: Path) -> None:
+def test_a_project_in_a_repository_and_in_an_archive(
+    with_uv: Environment, tmp_path: Path
+) -> None:
     made = with_uv.made
     requirements(with_uv)
     repository = Repository(tmp_path / "repo", {})
@@ -154,12 +165,16 @@ def test_a_project_in_a_repository_and_in_an_archive(with_uv: Environment, tmp_p
         team.write_bytes((made.root / "plugins/registry.json").read_bytes())
         assert plugin(made, "remove", "acme-cli").status == 0
     synced = plugin(made, "sync", str(team), "--yes")
-    assert (synced.status, made.run("cloud", "py").stdout) == (0, "py one\n"), synced.stderr
+    assert (synced.status, made.run("cloud", "py").stdout) == (0, "py one\n"), (
+        synced.stderr
+    )
     assert plugin(made, "update").stdout.endswith("is the newest version\n")
     assert plugin(made, "remove", "acme-cli").status == 0
     packed = tmp_path / "acme_cli-1.0.tar.gz"
     files = {
-        str(one.relative_to(root)): one.read_text() for one in root.rglob("*") if one.is_file()
+        str(one.relative_to(root)): one.read_text()
+        for one in root.rglob("*")
+        if one.is_file()
     }
     packed.write_bytes(tar_of(files, "acme_cli-1.0/"))
     assert plugin(made, "add", str(packed)).status == 1
@@ -167,7 +182,10 @@ def test_a_project_in_a_repository_and_in_an_archive(with_uv: Environment, tmp_p
     assert made.run("cloud", "py").all == (0, "py one\n", "")
     assert plugin(made, "update").stdout == "acme-cli: 1.0 is the newest version\n"
     named = plugin(made, "add", source, "--name", "other", "--yes")
-    assert (named.status, "is a Python package, which keeps its own name" in named.stderr) == (
+    assert (
+        named.status,
+        "is a Python package, which keeps its own name" in named.stderr,
+    ) == (
         1,
         True,
     )
@@ -196,24 +214,36 @@ def test_a_subdirectory_of_a_repository(install: Install, tmp_path: Path) -> Non
     source = f"{repository.url}#subdirectory=tools/ops"
     assert plugin(made, "add", source).status == 0
     assert made.run("demo", "hi").stdout == "hi\n"
-    assert (registry(made)["ops"]["source"], visible_commands(made)) == (source, ["demo hi"])
-    repository.commit({f"tools/ops/{name}": text for name, text in plugin_files(says="b").items()})
+    assert (registry(made)["ops"]["source"], visible_commands(made)) == (
+        source,
+        ["demo hi"],
+    )
+    repository.commit(
+        {f"tools/ops/{name}": text for name, text in plugin_files(says="b").items()}
+    )
     assert plugin(made, "update").stdout.endswith("updated ops\n")
     assert made.run("demo", "hi").stdout == "b\n"
     packed = tmp_path / "all.tar.gz"
-    packed.write_bytes(tar_of({f"sub/{n}": t for n, t in plugin_files("packed/hi").items()}, "x/"))
+    packed.write_bytes(
+        tar_of({f"sub/{n}": t for n, t in plugin_files("packed/hi").items()}, "x/")
+    )
     assert plugin(made, "add", f"{packed}#subdirectory=sub").status == 0
     assert made.run("packed", "hi").stdout == "hi\n"
     (repository.path / "tools/out").mkdir()
     (repository.path / "tools/out/link").symlink_to("../../tools")
     repository.commit({"tools/out/a/b/command.json": {}})
     out = plugin(made, "add", f"{repository.url}#subdirectory=tools/out")
-    assert (out.status, "the link link leads out of it" in out.stderr) == (1, True), out.stderr
+    assert (out.status, "the link link leads out of it" in out.stderr) == (1, True), (
+        out.stderr
+    )
     none = plugin(made, "add", f"{repository.url}#subdirectory=no")
     assert (none.status, "there is no such directory in it" in none.stderr) == (1, True)
     for text in ("../x", "/etc", "a/../../b", ".", "a//b", ""):
         done = plugin(made, "add", f"{repository.url}#subdirectory={text}")
-        assert (done.status, "expected a directory in a git repository" in done.stderr) == (2, True)
+        assert (
+            done.status,
+            "expected a directory in a git repository" in done.stderr,
+        ) == (2, True)
     assert plugin(made, "add", f"{tmp_path}#subdirectory=repo").status == 2
     assert hidden(made) == []
 
@@ -224,12 +254,20 @@ def visible_commands(made: Made) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text", ["git@host.invalid:/srv/git/ops.git", "root@host.invalid:~/r", "git@host.invalid:a/b"]
+    "text",
+    [
+        "git@host.invalid:/srv/git/ops.git",
+        "root@host.invalid:~/r",
+        "git@host.invalid:a/b",
+    ],
 )
-def test_addresses_as_scp_writes_them(install: Install, tmp_path: Path, text: str) -> None:
+def test_addresses_as_scp_writes_them(
+    install: Install, tmp_path: Path, text: str
+) -> None:
     """git gets the address as it is; ssh is one of the test's own."""
     ssh = write_tree(
-        tmp_path / "bin", {"ssh": f'#!/bin/sh\necho "$@" >> {tmp_path}/called\nexit 1\n'}
+        tmp_path / "bin",
+        {"ssh": f'#!/bin/sh\necho "$@" >> {tmp_path}/called\nexit 1\n'},
     )
     made = install()
     path = f"{ssh}:/usr/bin:/bin"
@@ -241,7 +279,11 @@ def test_addresses_as_scp_writes_them(install: Install, tmp_path: Path, text: st
 def test_a_pointer_of_git_lfs(install: Install, tmp_path: Path) -> None:
     made = install()
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
-    repository = Repository(tmp_path / "ops", {**plugin_files(), "demo/hi/tool": pointer})
+    repository = Repository(
+        tmp_path / "ops", {**plugin_files(), "demo/hi/tool": pointer}
+    )
     done = plugin(made, "add", repository.url)
     assert done.status == 0
-    assert "demo/hi/tool is a Git LFS pointer; its content is not fetched" in done.stderr
+    assert (
+        "demo/hi/tool is a Git LFS pointer; its content is not fetched" in done.stderr
+    )
