@@ -72,43 +72,60 @@ def init(
         called = f"{session.program} self init"
         see = f"see: {called} --help; for a directory of this name: {called} ./help"
         raise UsageError("help is no name of a directory", see)
+
+    source = options["from"]  # `from` is a keyword and cannot be a parameter
     if project:
         make_project(session, directory or ".")
-        return
-    if source := options["from"]:  # `from` is a keyword and cannot be a parameter
+    elif source:
         init_from(session, source, directory, name, yes=yes, timeout=timeout)
-        return
-    program = session.program if name is None else name
+    else:
+        program = session.program if name is None else name
+        _make_installation(session, directory, program)
+
+
+def _make_installation(session: Session, directory: str | None, program: str) -> None:
+    """Make an installation in a directory, or in the usual one for a program of this name."""
     check_program_name(program)
     layout = session.layout
-    usual_root = layout.root
-    if layout.default:  # where a program of that name looks for its installation
-        usual_root = os.path.join(xdg_home(session.environ, "DATA"), program)
-    root = Path(os.path.abspath(directory or usual_root))
+    root = Path(os.path.abspath(directory or _usual_root(session, program)))
     launcher = str(root / "core" / program)
+
     root.mkdir(parents=True, exist_ok=True)
     with file_lock(os.path.realpath(root), session.messages.line):
-        fresh = not os.path.lexists(root / CLI_JSON)
-        made = ensure_launcher(launcher) + add_missing(str(root), program)
+        is_fresh = not os.path.lexists(root / CLI_JSON)
+        count = ensure_launcher(launcher) + add_missing(str(root), program)
+
     # The script that pip installed uses the installation of its name in the data directory.
-    usual = layout.default and (session.program, layout.root) == (program, str(root))
+    is_usual = (session.program, layout.root) == (program, str(root))
+    usual = layout.default and is_usual
     start = link_on_path(launcher, session.environ, usual=usual)
     if start.is_linked:
         offer_completion(session, program)
     if start.advice:
         session.messages.line(start.advice)
-    session.show_lines(
-        f"{root}: {plural(made, 'file')} made"
-        if made
-        else f"{root}: all files exist already",
-        _suggestion(start.word, session.environ, fresh=fresh),
-    )
+
+    if count:
+        result = f"{root}: {plural(count, 'file')} made"
+    else:
+        result = f"{root}: all files exist already"
+    next_step = _suggestion(start.word, session.environ, fresh=is_fresh)
+    session.show_lines(result, next_step)
+
+
+def _usual_root(session: Session, program: str) -> str:
+    """Return the directory where a program of this name looks for its installation."""
+    if not session.layout.default:
+        return session.layout.root
+    return os.path.join(xdg_home(session.environ, "DATA"), program)
 
 
 def _suggestion(start: str, environ: Mapping[str, str], *, fresh: bool) -> str:
     """Return a line with the next command to type; it works as it stands."""
     if not fresh:
         return f"start with: {start}"
+
+    # Most users have scripts already; their own commands are a better start than an example.
     scripts = scripts_of_user(environ)
-    words = f"plugin add {scripts}" if scripts else "new command team hello"
-    return f"next: {start} self {words}"
+    if scripts:
+        return f"next: {start} self plugin add {scripts}"
+    return f"next: {start} self new command team hello"

@@ -15,8 +15,14 @@ def lock(session: Session) -> None:
     This is never necessary, because each run notices changes to commands and plugins.
     """
     session.refresh_lock()
-    paths, key = session.installation.locks, session.installation.key
-    written = next((path for path in paths if read_lock([path], key)), None)
+
+    # Only reading the lock tells where it was written: the first place may not be writable.
+    installation = session.installation
+    for path in installation.locks:
+        if read_lock([path], installation.key):
+            session.show_lines(path)
+            return
+
     session.show_lines(
-        written or "the lock was not written, because no directory for it is writable"
+        "the lock was not written, because no directory for it is writable"
     )

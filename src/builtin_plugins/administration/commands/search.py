@@ -23,27 +23,32 @@ def search(session: Session, text: tuple[str, ...], all: bool, format: str) -> N
 
     A command must contain every word of TEXT; case is ignored.
     """
-    texts = [word.casefold() for word in text]
-    inside = session.listed((), deep=True, everything=all)
-    commands = tuple(command for command in inside.commands if _has(command, texts))
+    terms = [word.casefold() for word in text]
+    listing = session.listed((), deep=True, everything=all)
+    commands = tuple(command for command in listing.commands if _has(command, terms))
     if not commands:
         what = f"no command matches {' '.join(text)}"
         raise OperationError(what, f"see: {session.program} self list")
-    holding = {
-        one.words[:count] for one in commands for count in range(1, len(one.words))
-    }
+
+    # The formats `tree` and `json` also show the categories above the commands.
+    above = set()
+    for command in commands:
+        for count in range(1, len(command.words)):
+            above.add(command.words[:count])
     categories = tuple(
-        category for category in inside.categories if category.words in holding
+        category for category in listing.categories if category.words in above
     )
-    matching = inside.replaced(categories=categories, commands=commands)
+
+    matching = listing.replaced(categories=categories, commands=commands)
     session.show(rendered(session, session.find(()), matching, format, deep=True))
 
 
-def _has(command: Command, wanted: list[str]) -> bool:
+def _has(command: Command, terms: list[str]) -> bool:
     definition = command.definition
     texts = [*command.words, definition.name, definition.description, definition.group]
     texts += definition.aliases
     for declared in definition.shown_args:
         texts += (declared.name, declared.description, *declared.choices)
+
     text = "\n".join(texts).casefold()
-    return all(word in text for word in wanted)
+    return all(term in text for term in terms)

@@ -31,6 +31,7 @@ from builtin_plugins.io.checkout import (
     fetch_newest,
 )
 from builtin_plugins.io.files.undo import signals_blocked
+from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder.registry import (
     local_path,
     read_registry,
@@ -60,65 +61,86 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
     root = session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))
     if is_checkout(root):
-        update = f"update the checkout with: {session.program} self update"
         raise OperationError(
-            f"self sync cannot update the program's own checkout {root}", update
+            f"self sync cannot update the program's own checkout {root}",
+            f"update the checkout with: {session.program} self update",
         )
+
     plugins_dir = session.installation.plugins_dir
-    before = _plugins(plugins_dir)
+    former_plugins = _plugins(plugins_dir)
+
     with transaction(session, timeout) as tx:
         if is_git:
             _to_newest(tx, yes)
+            # A repository that was cloned by hand was never prepared by `self init --from`.
             if not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
         renew(root, tx.messages.warn)
+
+    # The new cli.json may name another directory for plugins.
     synced = session_of(session, root, session.program)
     plugins_dir = synced.installation.plugins_dir
     registry = read_registry(plugins_dir, registry_path(plugins_dir))
+
+    # With git, the user has agreed to the new commit, which contains the registry.
     install_missing(synced, registry, dry_run=False, yes=yes or is_git, timeout=timeout)
-    for name, found in _plugins(plugins_dir).items():
-        former = before.get(name, found)
-        if former.entry.version_dir != found.entry.version_dir:
-            session.show_lines(*plan_lines(former, found))
+
+    for name, plugin in _plugins(plugins_dir).items():
+        former = former_plugins.get(name, plugin)
+        if former.entry.version_dir != plugin.entry.version_dir:
+            session.show_lines(*plan_lines(former, plugin))
 
 
 def _to_newest(tx: Transaction, yes: bool) -> None:
     """Show what the newest commit changes, ask, and fast-forward."""
-    session, root = tx.session, tx.session.layout.root
+    session = tx.session
+    root = session.layout.root
     git = tx.git(root)
+
     address, old, new = fetch_newest(git)
     if old == new:
-        line = f"{session.program}: {old[:12]} is the newest commit"
-        if differing := differing_paths(git):
-            line += f"; you changed {plural(len(differing), 'file')} of it: "
-            line += printable(", ".join(differing[:_MOST_NAMED]))
-        session.show_lines(line)
+        _show_newest(session, git, old)
         return
     check_fast_forward(git, old, new, "git pull --rebase")
+
+    # The files of the new commit are written beside the installation and examined there.
     aside = tx.git(os.path.join(tx.area, "aside.git"))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
     write_commit(aside, new, tx.files, address, tx.messages.warn)
     check_installation(tx.files, address)
     if not git("ls-tree", "--name-only", old, "--", str(CLI_JSON)):
         _keep_configuration(session, tx.files)
+
     staged = session_of(session, tx.files, session.program)
     try:
-        installations = (session.installation, staged.installation)
+        former_dir = session.installation.commands_dir
+        newest_dir = staged.installation.commands_dir
     except HostError as error:  # the commit's cli.json is invalid
         raise type(error)(relocated(error.problem, tx.files, address)) from None
-    trees = [
-        CommandTree(installation.commands_dir, scripts={})
-        for installation in installations
-    ]
-    before, after = (read_commands(tree)[0] for tree in trees)
+
+    former, _ = read_commands(CommandTree(former_dir, scripts={}))
+    newest, _ = read_commands(CommandTree(newest_dir, scripts={}))
     title = f"{session.program}: {old[:12]} → {new[:12]}"
     session.show_lines(
-        *change_lines(title, before, after),
+        *change_lines(title, former, newest),
         *changed_lines(git, session, staged, old, new, address),
     )
     ask_to_continue(session, "Update?", yes, "nothing was changed")
+
     with signals_blocked():
         fast_forward(git, old, new)
+
+
+def _show_newest(session: Session, git: Git, commit: str) -> None:
+    """Show that the installation has the newest commit, and the files that the user changed."""
+    line = f"{session.program}: {commit[:12]} is the newest commit"
+
+    differing = differing_paths(git)
+    if differing:
+        names = printable(", ".join(differing[:_MOST_NAMED]))
+        line += f"; you changed {plural(len(differing), 'file')} of it: {names}"
+
+    session.show_lines(line)
 
 
 def _keep_configuration(session: Session, files: str) -> None:
@@ -127,16 +149,19 @@ def _keep_configuration(session: Session, files: str) -> None:
     A team's repository needs none: `self init --from` writes it, and an update leaves it alone.
     """
     path = os.path.join(files, CLI_JSON)
-    if not os.path.lexists(path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        shutil.copy(os.path.join(session.layout.root, CLI_JSON), path)
+    if os.path.lexists(path):
+        return
+
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    shutil.copy(os.path.join(session.layout.root, CLI_JSON), path)
 
 
 def _plugins(plugins_dir: str) -> dict[str, PluginContents]:
     """Return the current version of each plugin in the registry, by name."""
-    found: dict[str, PluginContents] = {}
+    plugins: dict[str, PluginContents] = {}
     for name, entry in read_registry(plugins_dir).entries.items():
         source = make_source(entry)
+        # A directory that the user linked has no versions to compare.
         if not entry.is_users_directory and source.is_present(plugins_dir):
-            found[name] = source.current_version(plugins_dir)
-    return found
+            plugins[name] = source.current_version(plugins_dir)
+    return plugins

@@ -28,50 +28,66 @@ from host.run.programs import start_of
 def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """Show the file that a command runs, its interpreter and its origin."""
     category = session.catalog.find(words)
-    if all and category.kind == "category" and category.words == tuple(words):
+    is_named = category.kind == "category" and category.words == tuple(words)
+    if all and is_named:
         # A command with the words of a category cannot run: show where it is.
         _show_category(session, category, format)
         return
+
     named, _ = find_command(session, words)
     match = session.catalog.follow(named)
     definition: Any = match.definition
     file = check_runnable(match.words, definition)
-    shadows = _shadowed_by(session, named)
-    row = {
+
+    # A command without a file is a function in Python.
+    interpreter: str | None = sys.executable
+    if file:
+        interpreter = start_of(file, session.environ).interpreter
+
+    row: dict[str, Any] = {
         "file": file or definition.entrypoint,
-        "interpreter": start_of(file, session.environ).interpreter
-        if file
-        else sys.executable,
+        "interpreter": interpreter,
         "definition": definition.file,
         "origin": command_of(match).origin,
         "plugin": match.plugin or None,
-        "moved_to": " ".join(match.words) if match is not named else None,
+        "moved_to": None,
     }
+    if match is not named:
+        row["moved_to"] = " ".join(match.words)
+
+    shadows = _shadowed_by(session, named)
     if format == "json":
         session.show_json(row | {"shadows": shadows})
         return
-    shown = (shadows or ["nothing"]) if all else []
-    show_facts(session, [*row.items(), *(("shadows", place) for place in shown)])
+
+    facts = list(row.items())
+    if all:
+        facts += _shadow_facts(shadows)
+    show_facts(session, facts)
 
 
 def _shadowed_by(session: Session, match: Match) -> list[str]:
     """Return the places of the commands that a command or category shadows."""
     siblings, _ = session.catalog.children(session.catalog.find(match.words[:-1]))
-    return [
-        place
-        for sibling in siblings
-        if sibling.words == match.words
-        for place in sibling.shadows
-    ]
+    shadows: list[str] = []
+    for sibling in siblings:
+        if sibling.words == match.words:
+            shadows += sibling.shadows
+    return shadows
+
+
+def _shadow_facts(shadows: list[str]) -> list[tuple[str, str]]:
+    """Return a row for each shadowed place, or one that states that there is none."""
+    return [("shadows", place) for place in shadows or ["nothing"]]
 
 
 def _show_category(session: Session, category: Match, format: str) -> None:
     places = [node.place for node in category.nodes]
     shadows = _shadowed_by(session, category)
+
     if format == "json":
         session.show_json({"category": places, "shadows": shadows})
         return
-    rows = [("category", place) for place in places]
-    show_facts(
-        session, [*rows, *(("shadows", place) for place in shadows or ["nothing"])]
-    )
+
+    facts = [("category", place) for place in places]
+    show_facts(session, facts + _shadow_facts(shadows))
