@@ -10,9 +10,8 @@ from host.cli.lookup import find_whole
 from host.cli.session import Session
 
 _EDITORS = ("vi", "nano")
-_PLAIN = re.compile(
-    r"(?!(exec|command)$)[A-Za-z0-9_./+-]+"
-)  # a program, not words of the shell
+# A program, not words of the shell.
+_PLAIN = re.compile(r"(?!(exec|command)$)[A-Za-z0-9_./+-]+")
 
 
 @self_command(
@@ -28,11 +27,7 @@ def edit(session: Session, words: tuple[str, ...], definition: bool) -> None:
     there is no vi.
     """
     path = _file(session, words, definition=definition)
-    editor = session.environ.get("VISUAL") or session.environ.get("EDITOR")
-    if not editor:
-        editor = next(
-            (name for name in _EDITORS if find_program(name, session.environ)), None
-        )
+    editor = _editor(session.environ)
     if not editor:
         what = (
             f"there is no editor: $VISUAL and $EDITOR are not set, and no "
@@ -40,10 +35,22 @@ def edit(session: Session, words: tuple[str, ...], definition: bool) -> None:
         )
         raise OperationError(what, f"set EDITOR, or open {path} yourself")
     _check_editor(editor, path, session.environ)
+
     # The shell splits the editor's command line, as git does.
-    os.execvpe(
-        "sh", ["sh", "-c", f'{editor} "$@"', editor, path], dict(session.environ)
-    )
+    argv = ["sh", "-c", f'{editor} "$@"', editor, path]
+    os.execvpe("sh", argv, dict(session.environ))
+
+
+def _editor(environ: Mapping[str, str]) -> str:
+    """Return the command line of the user's editor, or "" if there is none."""
+    for variable in ("VISUAL", "EDITOR"):
+        if environ.get(variable):
+            return environ[variable]
+
+    for name in _EDITORS:
+        if find_program(name, environ):
+            return name
+    return ""
 
 
 def _check_editor(editor: str, path: str, environ: Mapping[str, str]) -> None:
@@ -64,16 +71,19 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
     except DefinitionError as wrong:
         session.messages.warn(wrong.problem)
         return wrong.problem.path
+
     chosen = match.definition
-    file = chosen.file if chosen else ""
-    has_script = chosen is not None and chosen.entrypoint != "" and not chosen.in_python
-    if match.kind == "command" and chosen and has_script and not definition:
-        return os.path.join(chosen.directory, chosen.entrypoint)
+    if match.kind == "command" and not definition:
+        # A command in Python has no script of its own.
+        script = chosen.entrypoint if chosen else ""
+        if chosen and script and not chosen.in_python:
+            return os.path.join(chosen.directory, script)
+
+    if chosen and chosen.file:
+        return chosen.file
     if match.kind == "category":
-        files = (
-            os.path.join(directory, "category.json") for directory in match.directories
-        )
-        file = file or next(filter(os.path.isfile, files), "")
-    if not file:
-        raise OperationError(f"{' '.join(words)} has no file that can be edited")
-    return file
+        for directory in match.directories:
+            path = os.path.join(directory, "category.json")
+            if os.path.isfile(path):
+                return path
+    raise OperationError(f"{' '.join(words)} has no file that can be edited")

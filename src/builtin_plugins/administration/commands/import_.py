@@ -68,14 +68,17 @@ def import_(
     tool = tool_of(path)
     words = words or (tool.name,)
     check_words(words)
+
+    # To list its recipes, a tool may run code that is in the file.
     if tool.listing:
         question = f"Run {tool.name} to list the recipes of {path}?"
-        ask_to_continue(
-            session, question, yes, f"{path}: nothing was imported", required=True
-        )
+        otherwise = f"{path}: nothing was imported"
+        ask_to_continue(session, question, yes, otherwise, required=True)
+
     recipes = recipes_in(path, tool, session.environ)
     if not recipes:
         raise OperationError(f"{path} contains no recipes")
+
     left_out: dict[str, list[str]] = {}
     with os_errors_explained(), signals_blocked(), undoing() as undo:
         base, root = _base(session, plugin, undo, project=project)
@@ -83,25 +86,38 @@ def import_(
         if folder.exists() and not update:
             hint = "to update an earlier import, add --update; otherwise name another category"
             raise OperationError(f"{folder}: already exists", hint)
+
         scripts = _scripts(tool, path, folder, recipes, root, left_out)
-        shown = [
+        reasons = [
             f"left out ({reason}): {', '.join(names)}"
             for reason, names in left_out.items()
         ]
+        # An update may remove the last command, but a first import must make one.
         if not scripts and not update:
-            reason = f"{path} contains no recipe that can be a command"
-            raise OperationError(reason, "; ".join(shown))
-        about = {"description": f"Recipes of {path.name}", "requires": [tool.name]}
-        category = _json({"name": tool.name, **about})
+            what = f"{path} contains no recipe that can be a command"
+            raise OperationError(what, "; ".join(reasons))
+
+        category = _category(tool, path)
         if folder.exists():
             _synchronize(session, folder, path, scripts, category, undo)
         else:
             _write_new(folder, scripts, category, undo)
+
     session.show_lines(
         f"{folder}: {plural(len(scripts), 'command')}",
-        *shown,
+        *reasons,
         f"try it:  {session.program} {' '.join(words)}",
     )
+
+
+def _category(tool: Tool, file: Path) -> str:
+    """Return the text of the category.json for the recipes of a file."""
+    category = {
+        "name": tool.name,
+        "description": f"Recipes of {file.name}",
+        "requires": [tool.name],
+    }
+    return _json(category)
 
 
 def _base(
@@ -117,23 +133,29 @@ def _base(
         return Path(nearest.commands_dir), nearest.root
     if plugin is None:
         return Path(session.installation.commands_dir), root
+    return _tree_of_plugin(session, plugin, undo), root
+
+
+def _tree_of_plugin(session: Session, plugin: str, undo: ExitStack) -> Path:
+    """Return the directory with the commands of a plugin; a missing plugin is made first."""
     if not is_plugin_name(plugin):
         raise UsageError(f"{plugin} is not a valid plugin name", NAME_RULE)
+
     plugins_dir = session.installation.plugins_dir
     path = Path(plugins_dir, plugin)
-    # A killed import may have made only the directory.
-    if not any(not name.startswith(".") for name in names_in(str(path))):
+    visible = [name for name in names_in(str(path)) if not name.startswith(".")]
+    if not visible:  # a killed import may have made only the directory
         make_directory(str(path), undo=undo)
         undo.callback(discard, str(path / MANIFEST))
         write_file(str(path / MANIFEST), _json({"name": plugin, "scripts": {}}))
+
     entry = effective_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
     directory_plugin = read_plugin(str(path), entry)
     if directory_plugin.scripts is None:
         what = f"{path}: this plugin does not accept scripts as commands"
-        raise OperationError(
-            what, f'to accept scripts, add "scripts": {{}} to {MANIFEST}'
-        )
-    return Path(directory_plugin.tree), root
+        hint = f'to accept scripts, add "scripts": {{}} to {MANIFEST}'
+        raise OperationError(what, hint)
+    return Path(directory_plugin.tree)
 
 
 def _scripts(
@@ -150,17 +172,23 @@ def _scripts(
     """
     scripts: dict[Path, str] = {}
     for recipe in recipes:
-        words = [word for word in re.split("[:/]+", recipe.name) if word] or [""]
+        # A namespace of the tool, such as `db:migrate` or `web/build`, becomes a category.
+        words = [word for word in re.split("[:/]+", recipe.name) if word]
+        if not words:
+            words = [""]  # a recipe named `:` has no name that can be a command's
         path = folder.joinpath(*words[:-1], f"{words[-1]}.sh")
-        reason = recipe.left_out
-        if not reason and not all(map(is_word, words)):
+
+        if recipe.left_out:
+            reason = recipe.left_out
+        elif not all(map(is_word, words)):
             reason = "not a valid command name"
-        elif not reason and path in scripts:
+        elif path in scripts:
             reason = "another recipe has the same command name"
-        if reason:
-            left_out.setdefault(reason, []).append(recipe.name)
         else:
             scripts[path] = _script(tool, file, recipe, path.parent, root)
+            continue
+        left_out.setdefault(reason, []).append(recipe.name)
+
     return scripts
 
 
@@ -190,7 +218,8 @@ def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> 
 def _definition_block(tool: Tool, recipe: Recipe) -> str:
     """Return the comment that contains the definition of the recipe's command."""
     definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
-    lines = [f"# {line}\n" for line in _json(definition).splitlines()]
+    text = _json(definition)
+    lines = [f"# {line}\n" for line in text.splitlines()]
     return "".join(["# /// command\n", *lines, "# ///\n"])
 
 
@@ -223,6 +252,7 @@ def _write_new(
     """Make the directory of a first import in one step."""
     above = str(folder.parent)
     make_directory(above, undo=undo)
+
     with staging(above) as stage:
         new = Path(stage, "new")
         make_directory(str(new), mode_below(above))
@@ -231,8 +261,10 @@ def _write_new(
             target = new / path.relative_to(folder)
             make_directory(str(target.parent), mode_below(above))
             write_file(str(target), text, 0o755)
+
         os.rename(new, folder)
         undo.callback(remove_path, str(folder))
+
     sync_directory(above)
 
 
@@ -245,28 +277,36 @@ def _synchronize(
     undo: ExitStack,
 ) -> None:
     """Write scripts and remove those of removed recipes, except scripts that the user changed."""
-    if not (folder / "category.json").exists():
-        undo.callback(discard, str(folder / "category.json"))
-        write_file(str(folder / "category.json"), category)
-    kept: list[str] = []  # former scripts under hidden names, for the undo
-    for path in sorted({*scripts, *folder.rglob("*.sh")}):
-        content = scripts.get(path)
-        present = path.read_text(errors="replace") if path.exists() else None
-        is_new = present is None
-        is_same = present == content
-        if not is_new and not is_same and not _is_as_written(present or "", file):
-            if content is not None:
-                session.messages.warn(f"{path}: kept, because it was changed by hand")
-        elif content is None:
-            kept.append(_hidden(path, undo))
-        elif is_new:
+    category_file = folder / "category.json"
+    if not category_file.exists():
+        undo.callback(discard, str(category_file))
+        write_file(str(category_file), category)
+
+    hidden: list[str] = []  # former scripts under hidden names, for the undo
+    for path, content in sorted(scripts.items()):
+        if not path.exists():
             make_directory(str(path.parent), undo=undo)
             undo.callback(discard, str(path))
             write_file(str(path), content, 0o755)
-        elif not is_same:
-            kept.append(_second_link(path, undo))
+            continue
+
+        present = path.read_text(errors="replace")
+        if present == content:
+            continue
+        if _is_as_written(present, file):
+            hidden.append(_second_link(path, undo))
             write_file(str(path), content, 0o755)
-    for former in kept:
+        else:
+            session.messages.warn(f"{path}: kept, because it was changed by hand")
+
+    # Scripts without a recipe: an import wrote them, or the user added them.
+    for path in sorted({*folder.rglob("*.sh")} - scripts.keys()):
+        is_dangling_link = not path.exists()
+        if is_dangling_link or _is_as_written(path.read_text(errors="replace"), file):
+            hidden.append(_hidden(path, undo))
+
+    # Every change has succeeded, so no undo needs the former scripts.
+    for former in hidden:
         discard(former)
         with suppress(OSError):  # the directory of a removed script may be empty
             os.rmdir(os.path.dirname(former))

@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 
 from builtin_plugins.administration.declared import WORDS, argument, self_command
 from host import Command, OperationError, Program
@@ -48,26 +49,33 @@ def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
     if not session.can_ask:
         why = "there is no terminal to ask on" if session.may_ask else FORBIDDEN
         raise OperationError(f"nothing can be picked, because {why}")
-    match = find_whole(session, words)
-    if match.kind == "command":
-        chosen: Command | None = command_of(match)
-    else:
-        commands = session.listed(words, deep=True).commands
-        if not commands:
-            raise OperationError("there is no command to pick")
-        chosen = _choose(session, commands)
+
+    chosen = _chosen(session, words)
     if chosen is None:
         return _CANCELLED
+
     if print:
         arguments = _asked_arguments(session, chosen)
         session.show_lines(shlex.join([session.program, *chosen.words, *arguments]))
         return 0
-    if (
-        _missing(session, chosen) is None
-    ):  # otherwise the run shows the line after its questions
+
+    # A run that asks for arguments shows its line after the questions.
+    if _missing(session, chosen) is None:
         _say(shlex.join([session.program, *chosen.words]))
     _run(session, chosen.words)
     return 0
+
+
+def _chosen(session: Session, words: tuple[str, ...]) -> Command | None:
+    """Return the command that `words` name, or let the user choose one of their category."""
+    match = find_whole(session, words)
+    if match.kind == "command":
+        return command_of(match)
+
+    commands = session.listed(words, deep=True).commands
+    if not commands:
+        raise OperationError("there is no command to pick")
+    return _choose(session, commands)
 
 
 def _choose(session: Session, commands: Sequence[Command]) -> Command | None:
@@ -77,7 +85,9 @@ def _choose(session: Session, commands: Sequence[Command]) -> Command | None:
         try:
             return _choose_in_fzf(session, fzf, commands)
         except OSError as failure:
+            # An old or broken fzf: our own list serves the user better than an error.
             _say(f"fzf: {failure.strerror}")
+
     try:
         return _choose_in_list(session, commands)
     except EOFError:
@@ -89,38 +99,46 @@ def _choose_in_fzf(
     session: Session, fzf: str, commands: Sequence[Command]
 ) -> Command | None:
     """Let the user choose in fzf. Raises OSError if fzf cannot be used here."""
-    options = ["--color", "always" if session.messages.colours(2) else "never"]
+    colours = "always" if session.messages.colours(2) else "never"
+    options = [*_switches(session), "--color", colours]
     environ = {
         **session.environ,
         "SHELL": "/bin/sh",  # fzf starts the preview with it
         "CLI_PICK_PROGRAM": _launcher(session),
-        "CLI_PICK_OPTIONS": shlex.join([*_switches(session), *options]),
+        "CLI_PICK_OPTIONS": shlex.join(options),
     }
-    looks = [
+    argv = [
+        fzf,
         "--layout=reverse",
         "--height=80%",
         "--tabstop=1",
         "--no-multi",
         "--delimiter=\t",
+        "--preview",
+        _PREVIEW,
+        "--preview-window=down,60%,wrap",
     ]
-    preview = ["--preview", _PREVIEW, "--preview-window=down,60%,wrap"]
     rows = "\n".join(_rows(session, commands))
-    done = subprocess.run(
-        [fzf, *looks, *preview],
+    finished = subprocess.run(
+        argv,
         input=encode(rows),
         stdout=subprocess.PIPE,
         env=environ,
         check=False,
     )
-    if done.returncode == _CANCELLED:
+
+    if finished.returncode == _CANCELLED:
         return None
-    if done.returncode == _NO_MATCH:
+    if finished.returncode == _NO_MATCH:
         raise OperationError("no command was picked")
-    words = done.stdout.decode("utf-8", "replace").partition("\t")[0].split()
+
+    # fzf prints the chosen row, which starts with the command's words and a tab.
+    row = finished.stdout.decode("utf-8", "replace")
+    words = row.partition("\t")[0].split()
     for command in commands:
         if list(command.words) == words:
             return command
-    raise OSError(0, f"failed with status {done.returncode}")
+    raise OSError(0, f"failed with status {finished.returncode}")
 
 
 def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | None:
@@ -129,12 +147,12 @@ def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | 
     names = [" ".join(command.words) for command in commands]
     while True:
         _show_list(session, shown)
-        prompt = (
-            "Enter takes it; or a number or text: "
-            if len(shown) == 1
-            else "number or text: "
-        )
+        prompt = "number or text: "
+        if len(shown) == 1:
+            prompt = f"Enter takes it; or a {prompt}"
         text = read_line(prompt, names).strip()
+
+        # `3` takes command 3, and `?3` shows its help page.
         number = text.removeprefix("?").strip()
         if number.isdecimal():
             if not 1 <= int(number) <= len(shown):
@@ -143,21 +161,26 @@ def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | 
             command = shown[int(number) - 1]
             if text == number:
                 return command
-            match = session.find(command.words)
-            os.write(
-                2,
-                encode(help_page(session, session.catalog, match, command.definition)),
-            )
+            _show_help(session, command)
             read_line("Enter shows the list: ", ())
             continue
+
         if text == "" and len(shown) == 1:
             return shown[0]
         if text in names:
             return commands[names.index(text)]
+
+        # A text shortens the list; an empty line shows all commands again.
         matching = _matching(commands, text)
         if not matching:
             _say(f"no command contains {text}")
         shown = matching or commands
+
+
+def _show_help(session: Session, command: Command) -> None:
+    match = session.find(command.words)
+    page = help_page(session, session.catalog, match, command.definition)
+    os.write(2, encode(page))
 
 
 def _matching(commands: Sequence[Command], text: str) -> list[Command]:
@@ -165,21 +188,26 @@ def _matching(commands: Sequence[Command], text: str) -> list[Command]:
     terms = text.lower().split()
     matching = []
     for command in commands:
-        searched = f"{' '.join(command.words)} {command.definition.description}".lower()
+        words = " ".join(command.words)
+        searched = f"{words} {command.definition.description}".lower()
         if all(term in searched for term in terms):
             matching.append(command)
     return matching
 
 
 def _show_list(session: Session, commands: Sequence[Command]) -> None:
-    try:
-        columns, height = os.get_terminal_size(2)
-    except OSError:
-        columns, height = 0, 0
-    most = max((height or _ROWS) - _ROWS_FOR_PROMPT, 1)
-    room = (columns or _COLUMNS) - _NUMBER_WIDTH
-    for number, row in enumerate(_rows(session, commands[:most], room), 1):
+    columns, height = _COLUMNS, _ROWS
+    with suppress(OSError):
+        size = os.get_terminal_size(2)
+        columns = size.columns or _COLUMNS  # some terminals report a size of 0
+        height = size.lines or _ROWS
+
+    # The list must not scroll away its own first rows.
+    most = max(height - _ROWS_FOR_PROMPT, 1)
+    rows = _rows(session, commands[:most], columns - _NUMBER_WIDTH)
+    for number, row in enumerate(rows, 1):
         _say(f"{number:>{_NUMBER_WIDTH - 2}}  {row}".replace("\t", " "))
+
     if len(commands) > most:
         _say(f"     and {len(commands) - most} more; a text shortens the list")
 
@@ -193,6 +221,7 @@ def _rows(
     """
     names = [" ".join(command.words) for command in commands]
     width = max(map(width_of, names), default=0)
+
     rows = []
     for name, command in zip(names, commands, strict=True):
         description = printable(command.definition.description)
@@ -200,9 +229,12 @@ def _rows(
         if columns is not None:
             room = columns - width - len("\t ") - width_of(marks)
             description = shortened(description, max(room, 1))
+
         about = f"{description}{marks}".lstrip()
         row = f"{name.ljust(width)}\t {about}"
-        rows.append(row if columns is None else shortened(row, columns))
+        if columns is not None:
+            row = shortened(row, columns)  # the name alone may be too long
+        rows.append(row)
     return rows
 
 
@@ -224,12 +256,13 @@ def _asked_arguments(session: Session, chosen: Command) -> list[str]:
     """
     definition = chosen.definition
     missing = _missing(session, chosen)
-    asks_secret = any(
-        argument.secret and argument.required for argument in definition.args
-    )
-    is_untrusted = definition.project is not None and not is_trusted(definition)
-    if missing is None or asks_secret or is_untrusted:
+    if missing is None:
         return []
+    if any(argument.secret and argument.required for argument in definition.args):
+        return []
+    if definition.project is not None and not is_trusted(definition):
+        return []
+
     words, _ = ask_missing(
         missing,
         definition,
@@ -243,23 +276,34 @@ def _asked_arguments(session: Session, chosen: Command) -> list[str]:
 
 def _run(session: Session, words: Sequence[str]) -> None:
     """Replace this process with an ordinary run of the command."""
-    start = [OPTION, session.shell_file] if session.shell_file else []
-    argv = [_launcher(session), *start, *_switches(session), *words]
+    launcher = _launcher(session)
+    argv = [launcher]
+    if session.shell_file:
+        argv += [OPTION, session.shell_file]
+    argv += [*_switches(session), *words]
+
     environ = {encode(name): encode(value) for name, value in session.environ.items()}
-    os.execve(argv[0], [encode(word) for word in argv], environ)
+    os.execve(launcher, [encode(word) for word in argv], environ)
 
 
 def _switches(session: Session) -> list[str]:
     """Return the global options of this call that a run takes, too."""
-    options = {"--safe": session.safe, "--yes": session.assume_yes}
-    return [option for option, is_set in options.items() if is_set]
+    switches = []
+    if session.safe:
+        switches.append("--safe")
+    if session.assume_yes:
+        switches.append("--yes")
+    return switches
 
 
 def _launcher(session: Session) -> str:
     """Return the path of the program as the user called it. Raises MissingError."""
     called = os.path.abspath(caller_words()[0])
-    if os.path.basename(called) == session.program and os.access(called, os.X_OK):
+    is_launcher = os.path.basename(called) == session.program
+    if is_launcher and os.access(called, os.X_OK):
         return called
+
+    # The call was another one, such as `python -m host`.
     return Program(session).executable
 
 

@@ -43,18 +43,25 @@ def trust(
     real paths of projects instead.
     """
     if list:
-        roots = sorted(read_trusted(session.run_environ))
-        if format == "json":
-            session.show_json({"projects": [{"path": root} for root in roots]})
-        else:
-            session.show_lines(*(roots or ["no project is trusted"]))
+        _show_trusted(session, format)
         return
+
     project = nearest_project(session, directory)
     if forget:
         change_trusted(session.run_environ, lambda known: known.pop(project.root, None))
         session.show_lines(f"{project.root}: no longer trusted")
     else:
         _trust(session, project, yes)
+
+
+def _show_trusted(session: Session, format: str) -> None:
+    roots = sorted(read_trusted(session.run_environ))
+    if format == "json":
+        session.show_json({"projects": [{"path": root} for root in roots]})
+    elif roots:
+        session.show_lines(*roots)
+    else:
+        session.show_lines("no project is trusted")
 
 
 def _trust(session: Session, project: Project, yes: bool) -> None:
@@ -65,10 +72,13 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     if not os.path.isdir(project.commands_dir):
         remedy = f"a project is a directory that contains .{session.program}/commands/"
         raise OperationError(f"{root} is not a project", remedy)
+
+    # The hashes are taken before the question: a file that changes later is not trusted.
     lines, hashes = introduction(project)
     if not yes:
         for line in lines:
             session.messages.line(line)
     ask_to_continue(session, "Trust it?", yes, f"{root}: not trusted", required=True)
+
     remember(project, hashes)
     session.show_lines(f"{root}: trusted")

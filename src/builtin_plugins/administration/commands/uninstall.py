@@ -3,7 +3,7 @@
 import glob
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from builtin_plugins.administration.commands import completion
@@ -36,44 +36,45 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     Your commands, plugins, settings, history and files that you changed stay, unless you add
     --purge. The Python environment stays, because other installations may use it.
     """
-    root, program, environ = session.layout.root, session.program, session.environ
+    root = session.layout.root
+    program = session.program
+    environ = session.environ
+
     is_checkout = os.path.lexists(os.path.join(root, ".git"))
     if purge and is_checkout:
         raise OperationError(
             f"{root} is a git checkout; --purge could remove your work",
             "remove the directory yourself",
         )
+
     removed = _removed(session, purge=purge)
-    recorded = [] if purge else _recorded(session)
-    how_to_remove = "" if is_checkout else "; to remove it, add --purge"
     siblings = launcher.usual_launchers(root, environ)
-    shells = () if program in map(os.path.basename, siblings) else tuple(SHELLS)
-    completed = [
-        shell for shell in shells if completion.completes(shell, program, environ)
-    ]
-    session.show_lines(
-        "will be removed:",
-        *(f"  {path}" for path in removed),
-        *(
-            f"  the line in {completion.start_up_file(shell, program, environ)}"
-            for shell in completed
-        ),
-        "will stay:",
-        f"  all other files in {root}",
-        *(f"  {path}: a record of runs{how_to_remove}" for path in recorded),
-        f"  {sys.prefix}: the Python environment; remove it if nothing else uses it",
-        *(
-            f"  {sibling}: another installation, which uses this environment"
-            for sibling in siblings
-        ),
-    )
-    ask_to_continue(
-        session, f"Uninstall {program}?", yes, "nothing was removed", required=True
-    )
+    completed = _completed_shells(program, siblings, environ)
+
+    lines = ["will be removed:"]
+    lines += [f"  {path}" for path in removed]
+    for shell in completed:
+        file = completion.start_up_file(shell, program, environ)
+        lines.append(f"  the line in {file}")
+
+    lines += ["will stay:", f"  all other files in {root}"]
+    if not purge:
+        how_to_remove = "" if is_checkout else "; to remove it, add --purge"
+        for path in _recorded(session):
+            lines.append(f"  {path}: a record of runs{how_to_remove}")
+    environment = "the Python environment; remove it if nothing else uses it"
+    lines.append(f"  {sys.prefix}: {environment}")
+    for sibling in siblings:
+        lines.append(f"  {sibling}: another installation, which uses this environment")
+    session.show_lines(*lines)
+
+    question = f"Uninstall {program}?"
+    ask_to_continue(session, question, yes, "nothing was removed", required=True)
+
     for shell in completed:
         completion.remove_completion(shell, program, environ)
-    for file in shipped_files():  # an interrupted run may leave empty directories
-        _remove_empty(os.path.join(root, file.relative.parent), root)
+    for shipped in shipped_files():  # an interrupted run may leave empty directories
+        _remove_empty(os.path.join(root, shipped.relative.parent), root)
     for path in removed:
         if os.path.lexists(path):  # `path` may be in a directory that was removed
             remove_path(path)
@@ -81,83 +82,120 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     session.show_lines(f"uninstalled {program}")
 
 
+def _completed_shells(
+    program: str, siblings: Iterable[str], environ: Mapping[str, str]
+) -> list[str]:
+    """Return the shells whose completion of the program goes with this installation.
+
+    Completion stays if another installation has the same name; `siblings` are the others'
+    launchers.
+    """
+    if any(os.path.basename(sibling) == program for sibling in siblings):
+        return []
+    return [shell for shell in SHELLS if completion.completes(shell, program, environ)]
+
+
 def _removed(session: Session, *, purge: bool) -> list[str]:
     """Return the absolute paths of all files, links and directories to remove, in order.
 
     The launchers and cli.json come last, so that an interrupted run can be repeated.
     """
-    installation, layout = session.installation, session.layout
-    launchers = sorted(
-        launcher.launchers_in(layout.core_dir), key=launcher.launcher_of(layout).__eq__
-    )
-    made = [*installation.locks, *installation.indexes]
-    made += map(installation.cache_path, ("catalogue", "news", "versions"))
-    paths = [path for path in made if os.path.isfile(path)]
+    installation = session.installation
+    layout = session.layout
+
+    written = [*installation.locks, *installation.indexes]
+    written += map(installation.cache_path, ("catalogue", "news", "versions"))
+    paths = [path for path in written if os.path.isfile(path)]
     paths += _unchanged(layout.root)
     if purge:
         paths += _recorded(session)
-        directories = (
-            installation.commands_dir,
-            installation.plugins_dir,
-            layout.config_dir,
-        )
-        top = os.path.join(os.path.realpath(layout.root), "")
-        paths += [
-            directory
-            for directory in directories
-            if is_real_dir(directory) and os.path.realpath(directory).startswith(top)
-        ]
-        if is_real_dir(layout.core_dir):
-            paths += [
-                os.path.join(layout.core_dir, name)
-                for name in os.listdir(layout.core_dir)
-            ]
-    paths += _links(session.environ, launchers)
+        paths += _purged(session)
+
+    # The launcher of this call is the very last.
+    of_this_call = launcher.launcher_of(layout)
+    last = launcher.launchers_in(layout.core_dir)
+    last.sort(key=lambda path: path == of_this_call)
+    paths += _links(session.environ, last)
+
     config_file = os.path.join(layout.core_dir, "cli.json")
-    last = [*launchers, config_file] if config_file in paths else launchers
-    return [*(path for path in dict.fromkeys(paths) if path not in last), *last]
+    if config_file in paths:
+        last.append(config_file)
+    return [path for path in dict.fromkeys(paths) if path not in last] + last
+
+
+def _purged(session: Session) -> list[str]:
+    """Return the user's directories that only --purge removes, and the content of `core`."""
+    installation = session.installation
+    layout = session.layout
+
+    # cli.json may name directories of the user that are outside the installation.
+    top = os.path.join(os.path.realpath(layout.root), "")
+    paths = []
+    for directory in (
+        installation.commands_dir,
+        installation.plugins_dir,
+        layout.config_dir,
+    ):
+        is_inside = os.path.realpath(directory).startswith(top)
+        if is_real_dir(directory) and is_inside:
+            paths.append(directory)
+
+    if is_real_dir(layout.core_dir):
+        names = os.listdir(layout.core_dir)
+        paths += [os.path.join(layout.core_dir, name) for name in names]
+    return paths
 
 
 def _recorded(session: Session) -> list[str]:
     """Return the files of the installation's history, and the directory of its locks."""
-    state, root = xdg_home(session.environ, "STATE"), session.layout.root
-    history = glob.glob(f"{glob.escape(history_path(state, root))}.*")
+    state = xdg_home(session.environ, "STATE")
+    root = session.layout.root
+    history = glob.escape(history_path(state, root))
+    paths = sorted(glob.glob(f"{history}.*"))
+
     locks = os.path.dirname(lock_path(state, root, "any"))
-    return [*sorted(history), *([locks] if is_real_dir(locks) else [])]
+    if is_real_dir(locks):
+        paths.append(locks)
+    return paths
 
 
 def _unchanged(root: str) -> Iterator[str]:
     """Yield the shipped files that the user did not change; in a checkout, yield nothing."""
     if os.path.lexists(os.path.join(root, ".git")):
         return
+
     for file in shipped_files():
         path = os.path.join(root, file.relative)
-        linked = os.path.islink(
-            os.path.dirname(path)
-        )  # the link may leave the installation
-        ours = not linked and os.path.lexists(path) and file.state_in(root) != "changed"
-        if ours and not os.path.samefile(path, file.original):
-            yield path
-    for path in (os.path.join(root, name) for name in (HASHES, TEAM_SOURCE)):
+        # A linked directory may be outside the installation.
+        if os.path.islink(os.path.dirname(path)) or not os.path.lexists(path):
+            continue
+        if file.state_in(root) == "changed" or os.path.samefile(path, file.original):
+            continue
+        yield path
+
+    for name in (HASHES, TEAM_SOURCE):
+        path = os.path.join(root, name)
         if os.path.isfile(path) and not os.path.islink(os.path.dirname(path)):
             yield path
 
 
 def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:
     """Yield the links on PATH to the launchers, and the man pages that install.sh made."""
-    real = {*map(os.path.realpath, launchers)}
+    targets = {os.path.realpath(path) for path in launchers}
     for link, target in launcher.links_on_path(environ).items():
-        if target in real:
-            yield link
-            above = os.path.dirname(os.path.dirname(link))
-            for directory in (above, os.path.join(above, ".local")):
-                page = os.path.join(
-                    directory, "share/man/man1", f"{os.path.basename(link)}.1"
-                )
-                if os.path.islink(page) and os.readlink(page).startswith(
-                    f"{sys.prefix}/"
-                ):
-                    yield page
+        if target not in targets:
+            continue
+        yield link
+
+        # install.sh puts the page beside the directory of the link, or below ~/.local.
+        name = f"{os.path.basename(link)}.1"
+        above = os.path.dirname(os.path.dirname(link))
+        for directory in (above, os.path.join(above, ".local")):
+            page = os.path.join(directory, "share/man/man1", name)
+            if not os.path.islink(page):
+                continue
+            if os.readlink(page).startswith(f"{sys.prefix}/"):
+                yield page
 
 
 def _remove_empty(directory: str, root: str) -> None:
