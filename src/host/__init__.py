@@ -13,17 +13,28 @@ _MODULES: dict[str, str] = {}  # public name -> module, filled on first access
 def __getattr__(name: str) -> object:
     """Import a public name on first access, because a run of a command needs none of them."""
     if not _MODULES:
-        with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as file:
-            lines = [line.split() for line in file if line.startswith("from ")]
-        _MODULES.update({name: module for _, module, _, name, *_ in lines})
+        _read_names()
     if name == "__all__":
-        return [*_MODULES]
+        return list(_MODULES)
     if name not in _MODULES:
         raise AttributeError(f"module 'host' has no attribute {name!r}")
-    found: object = getattr(__import__(_MODULES[name], fromlist=[name]), name)
-    return found
+
+    module = __import__(_MODULES[name], fromlist=[name])
+    public: object = getattr(module, name)
+    return public
+
+
+def _read_names() -> None:
+    # Editors and mypy read the same file, so there is one list of public names.
+    with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("from "):
+                _, module, _, name, *_ = line.split()
+                _MODULES[name] = module
 
 
 def __dir__() -> list[str]:
     """Return all names of this module, imported or not, for `help(host)` and editors."""
-    return sorted({*globals(), *__getattr__("__all__")})  # type: ignore[misc]
+    if not _MODULES:
+        _read_names()
+    return sorted({*globals(), *_MODULES})

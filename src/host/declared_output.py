@@ -22,16 +22,18 @@ def output_schema(definition: Definition) -> dict[str, Any] | None:
     """
     if not definition.schema:
         return None
-    outside = why_outside(definition.directory, definition.schema)
-    if outside:
-        raise DefinitionError(Problem(definition.file, outside, key="schema"))
+
+    reason = why_outside(definition.directory, definition.schema)
+    if reason:
+        raise DefinitionError(Problem(definition.file, reason, key="schema"))
+
     path = join(definition.directory, definition.schema)
     try:
         schema = read_json(path)
     except FileNotFoundError:
-        raise DefinitionError(
-            Problem(definition.file, f"{path} does not exist", key="schema")
-        ) from None
+        problem = Problem(definition.file, f"{path} does not exist", key="schema")
+        raise DefinitionError(problem) from None
+
     if not isinstance(schema, dict):
         raise DefinitionError(Problem(path, "expected an object"))
     return schema

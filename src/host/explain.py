@@ -16,6 +16,7 @@ from host.cli.variables import shown_variables, variables_of
 from host.errors import HostError, UsageError
 from host.records import Limit, Plan
 from host.run.caller import RECORD
+from host.run.layers import FRAMEWORK
 from host.run.plan import Questions, Run, find_run
 from host.run.programs import start_of
 from host.run.questions import unconfirmed
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
+    from host.run.declarations import AfterRun
     from host.run.layers import Variable
 
 _FROM = "  ← "  # between a value and its source
@@ -52,12 +54,18 @@ def explain(session: Session, options: GlobalOptions) -> int:
         raise UsageError(
             f"--explain has no format {options.format!r}", "use text or json"
         )
+
     run, plan = _planned(session, options.words)
+
     if plan.question and not session.assume_yes:
         error = unconfirmed(run.program, run.words, may_ask=session.may_ask)
         if error is not None:
             plan = plan.replaced(errors=(*plan.errors, error))
-    status = plan.errors[0].status if plan.errors else 0
+
+    status = 0
+    if plan.errors:
+        status = plan.errors[0].status
+
     explanation = _explanation(run, plan, status)
     if options.format == "json":
         session.show_json(explanation)
@@ -68,25 +76,32 @@ def explain(session: Session, options: GlobalOptions) -> int:
 
 def plan_of(session: Session, words: Sequence[str]) -> Plan:
     """Return what the command line `words` would execute: see `Program.plan`."""
-    return _planned(session, words)[1]
+    _, plan = _planned(session, words)
+    return plan
 
 
 def _planned(session: Session, words: Sequence[str]) -> tuple[Run, Plan]:
+    """Return the run that `words` ask for, and what it would execute."""
     run = _run_of(session, tuple(words))
     errors = run.look()
+
+    # Without its variables, a run has no process: `errors` has the reason.
     argv: tuple[str, ...] = ()
     if run.has_variables:
         try:
             process = run.process()
-            argv = (process.path, *process.argv[1:])
         except HostError as error:
             errors.append(error)
+        else:
+            argv = (process.path, *process.argv[1:])
+
     environment = run.layers.environment()
     versions = session.installation.cache_path("versions")
     programs = {}
     for requirement in run.definition.requires:
         state = fault(requirement, environment, versions, starts_programs=False)
         programs[str(requirement)] = state
+
     plan = Plan(
         words=run.words,
         definition=run.definition,
@@ -107,14 +122,15 @@ def _planned(session: Session, words: Sequence[str]) -> tuple[Run, Plan]:
 
 def _run_of(session: Session, words: tuple[str, ...]) -> Run:
     """Return the run that `words` ask for. Raises UsageError if they ask for none."""
-    called = " ".join(words)
     if not words:
         raise UsageError(
-            "--explain: no command is given", f"see: {session.program} --help"
+            "--explain: no command is given",
+            f"see: {session.program} --help",
         )
     if words[0] in RESERVED_WORDS:
         what = f"--explain: {words[0]} is a part of {session.program} itself, and runs no command"
         raise UsageError(what, "name a command")
+
     questions = Questions()
     questions.may_ask = session.may_ask
     questions.assume_yes = session.assume_yes
@@ -129,10 +145,11 @@ def _run_of(session: Session, words: tuple[str, ...]) -> Run:
     )
     if run is not None:
         return run
-    found = session.find(words)
-    if found.kind == "unknown":
-        raise unknown_word(session, found, words[len(found.words) :])
-    what = f"{called}: this shows a listing or a help page, and runs nothing"
+
+    match = session.find(words)
+    if match.kind == "unknown":
+        raise unknown_word(session, match, words[len(match.words) :])
+    what = f"{' '.join(words)}: this shows a listing or a help page, and runs nothing"
     raise UsageError(what, "name a command")
 
 
@@ -154,18 +171,23 @@ def _interpreter(run: Run, environment: Mapping[str, str]) -> str:
 
 def _limits(run: Run) -> dict[str, Limit]:
     """Return the keys that record or limit a run, each with its nearest value and its source."""
-    config = run.installation.config
+    # The files that set these keys, from the installation's down to the command's own.
     levels = []
+    config = run.installation.config
     if config.supervision is not None:
         levels.append((run.installation.layout.config_file, config.supervision))
     for definition in run.definition.chain:
         source = definition.file or f"plugin {run.plugin}"
-        levels += [(source, supervision) for supervision in definition.own_supervisions]
+        for supervision in definition.own_supervisions:
+            levels.append((source, supervision))
+
+    # A later file is nearer to the command, and the nearest value counts.
     limits = {}
     for source, supervision in levels:
         for key, value in supervision.values().items():
             if value is not None:
                 limits[key] = Limit(value, source)
+
     # The environment also decides whether a run is recorded.
     demands = demands_of(run)
     is_recorded = demands is not None and demands.record
@@ -174,22 +196,33 @@ def _limits(run: Run) -> dict[str, Limit]:
         limits["record"] = Limit(True, RECORD)
     elif is_declared and not is_recorded:
         del limits["record"]
+
     return limits
 
 
 def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
     """Return a plan as JSON, with secrets masked."""
     definition = plan.definition
-    arguments = [*masked_arguments(run, run.arguments, secret_values(run))]
-    argv = (
-        [*plan.argv[: len(plan.argv) - len(arguments)], *arguments] if plan.argv else []
-    )
-    variables = shown_variables(run, plan.variables)
-    names = sorted(variables, key=lambda name: (not variables[name].rank, name))
+
+    # The command's arguments are the last words of `argv`.
+    arguments = list(masked_arguments(run, run.arguments, secret_values(run)))
+    argv: list[str] = []
+    if plan.argv:
+        before_arguments = len(plan.argv) - len(arguments)
+        argv = [*plan.argv[:before_arguments], *arguments]
+
+    moved_from = None
+    if run.moved_from is not None:
+        moved_from = run.moved_from.words
+
+    requires = []
+    for program, state in plan.programs.items():
+        requires.append({"program": program, "state": state or "found"})
+
     return {
         "words": plan.words,
         "description": definition.description,
-        "moved_from": None if run.moved_from is None else run.moved_from.words,
+        "moved_from": moved_from,
         "deprecated": definition.deprecated or None,
         "argv": argv,
         "file": run.file or definition.entrypoint,
@@ -198,28 +231,38 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
         "directory": plan.directory,
         "definition": definition.file or None,
         "plugin": run.plugin or None,
-        "variables": [_variable(variables[name]) for name in names],
-        "requires": [
-            {"program": program, "state": state or "found"}
-            for program, state in plan.programs.items()
-        ],
+        "variables": _variables(run, plan),
+        "requires": requires,
         "question": plan.question or None,
         "effects": plan.effects,
         "limits": {key: limit.values() for key, limit in plan.limits.items()},
-        "after_run": [
-            {"plugin": call.plugin, "name": call.name, "function": call.function}
-            for call in plan.after
-        ],
-        "errors": [
-            {
-                "status": error.status,
-                "message": error.what,
-                "remedy": error.remedy or None,
-            }
-            for error in plan.errors
-        ],
+        "after_run": [_call(call) for call in plan.after],
+        "errors": [_error(error) for error in plan.errors],
         "status": status,
     }
+
+
+def _call(call: AfterRun) -> dict[str, str]:
+    return {"plugin": call.plugin, "name": call.name, "function": call.function}
+
+
+def _error(error: HostError) -> dict[str, Any]:
+    return {
+        "status": error.status,
+        "message": error.what,
+        "remedy": error.remedy or None,
+    }
+
+
+def _variables(run: Run, plan: Plan) -> list[dict[str, Any]]:
+    """Return the variables as JSON: those of sources by name, then those that describe the run."""
+    variables = shown_variables(run, plan.variables)
+
+    def place(name: str) -> tuple[bool, str]:
+        describes_run = variables[name].rank == FRAMEWORK
+        return describes_run, name
+
+    return [_variable(variables[name]) for name in sorted(variables, key=place)]
 
 
 def _variable(variable: Variable) -> dict[str, Any]:
@@ -237,13 +280,47 @@ def _value(variable: Variable) -> dict[str, Any]:
 
 
 def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
+    """Return the explanation as a page; a section without rows is left out."""
     root = session.layout.root
     page = Page(session.terminal)
+
     page.title(" ".join([session.program, *plan.words]))
     page.paragraph(explanation["description"])
-    page.lines(
-        "Command line", [*_command_lines(explanation["argv"], session.terminal.width)]
-    )
+    command_line = _command_lines(explanation["argv"], session.terminal.width)
+    page.lines("Command line", list(command_line))
+    _add_table(page, "Run", _facts(session, plan, explanation))
+    _add_table(page, "Variables", _variable_rows(explanation["variables"], root))
+
+    programs = []
+    for program in explanation["requires"]:
+        programs.append((program["program"], program["state"]))
+    _add_table(page, "Requires", programs)
+
+    limits = []
+    for key, limit in plan.limits.items():
+        limits.append((key, _limit_text(limit, root)))
+    _add_table(page, "Limits", limits)
+
+    calls = []
+    for call in plan.after:
+        calls.append((call.name, f"{call.function}{_FROM}plugin {call.plugin}"))
+    _add_table(page, "After the run", calls)
+
+    errors = [(f"status {error.status}", str(error)) for error in plan.errors]
+    _add_table(page, "This run would fail", errors)
+
+    if NOT_CHECKED in plan.programs.values():
+        page.add("")
+        page.paragraph(
+            "A program that is not checked is started for its version by the run."
+        )
+    return page.text()
+
+
+def _facts(
+    session: Session, plan: Plan, explanation: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    """Return the rows of the section `Run`: name and text."""
     arguments = shlex.join(explanation["arguments"])
     facts = [
         ("moved from", " ".join(explanation["moved_from"] or ())),
@@ -256,37 +333,19 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
         ("effects", plan.effects),
         ("question", _question(session, plan)),
     ]
-    _add_table(page, "Run", [(name, text) for name, text in facts if text])
+    return [(name, text) for name, text in facts if text]
+
+
+def _variable_rows(
+    variables: Iterable[Mapping[str, Any]], root: str
+) -> list[tuple[str, str]]:
+    """Return a row for each variable, and below it one for each value that it shadows."""
     rows = []
-    for variable in explanation["variables"]:
+    for variable in variables:
         rows.append((variable["name"], _value_text(variable, root)))
-        rows += [
-            ("", f"shadows {_value_text(weaker, root)}")
-            for weaker in variable["shadows"]
-        ]
-    _add_table(page, "Variables", rows)
-    programs = [
-        (program["program"], program["state"]) for program in explanation["requires"]
-    ]
-    _add_table(page, "Requires", programs)
-    limits = [(key, _limit_text(limit, root)) for key, limit in plan.limits.items()]
-    _add_table(page, "Limits", limits)
-    calls = [
-        (call.name, f"{call.function}{_FROM}plugin {call.plugin}")
-        for call in plan.after
-    ]
-    _add_table(page, "After the run", calls)
-    errors = [(f"status {error.status}", str(error)) for error in plan.errors]
-    _add_table(page, "This run would fail", errors)
-    unchecked = [
-        program for program, state in plan.programs.items() if state == NOT_CHECKED
-    ]
-    if unchecked:
-        page.add("")
-        page.paragraph(
-            "A program that is not checked is started for its version by the run."
-        )
-    return page.text()
+        for weaker in variable["shadows"]:
+            rows.append(("", f"shadows {_value_text(weaker, root)}"))
+    return rows
 
 
 def _question(session: Session, plan: Plan) -> str:
@@ -296,43 +355,60 @@ def _question(session: Session, plan: Plan) -> str:
 
 
 def _value_text(row: Mapping[str, Any], root: str) -> str:
-    rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
+    value = row["value"] or EMPTY
     source = row["source"].removeprefix(f"{root}/")
-    return f"{row['value'] or EMPTY}{_FROM}{source}{rank}"
+    text = f"{value}{_FROM}{source}"
+
+    if row["rank"] is not None:
+        text += f" (rank {row['rank']:g})"
+    return text
 
 
 def _limit_text(limit: Limit, root: str) -> str:
-    value = str(limit.value).lower() if isinstance(limit.value, bool) else limit.value
-    return f"{value}{_FROM}{limit.source.removeprefix(f'{root}/')}"
+    value = limit.value
+    if isinstance(value, bool):
+        value = str(value).lower()  # as in the JSON file
+
+    source = limit.source.removeprefix(f"{root}/")
+    return f"{value}{_FROM}{source}"
 
 
 def _command_lines(argv: Iterable[str], width: int) -> Iterator[str]:
     """Yield lines that a shell can read; no word is broken."""
+    # Each line but the last ends with a backslash.
+    columns = width - _INDENT - len(" \\")
+
     line = ""
     for word in argv:
         text = printable(shlex.quote(word))
-        end = len(" \\")
-        if line and _INDENT + width_of(f"{line} {text}") + end > width:
+        if not line:
+            line = text
+        elif width_of(f"{line} {text}") <= columns:
+            line += f" {text}"
+        else:
             yield f"{line} \\"
             line = f"  {text}"
-        else:
-            line = f"{line} {text}" if line else text
     if line:
         yield line
 
 
 def _add_table(page: Page, heading: str, rows: Sequence[tuple[str, str]]) -> None:
     """Add a section of names and exact texts; a long text is folded at blanks."""
-    names = [width_of(printable(name)) for name, _ in rows]
-    column = max([width for width in names if width <= _WIDEST_NAME], default=0) + _GAP
+    widest = 0
+    for name, _ in rows:
+        width = width_of(printable(name))
+        if width <= _WIDEST_NAME:
+            widest = max(widest, width)
+    column = widest + _GAP
     columns = page.terminal.width - _INDENT - column
+
     lines = []
     for name, text in rows:
-        folded = _folded_at_source(printable(text), columns)
         label = printable(name)
         if width_of(label) > _WIDEST_NAME:
             lines.append(page.terminal.styled(label, "name"))
             label = ""
+        folded = _folded_at_source(printable(text), columns)
         lines += page.row(label, folded, column)
     page.lines(heading, lines)
 
@@ -342,7 +418,10 @@ def _folded_at_source(text: str, columns: int) -> list[str]:
     value, _, source = text.rpartition(_FROM)
     if not value or width_of(text) <= columns:
         return _folded(text, columns)
-    return [*_folded(value, columns), *_folded(f"{_FROM.strip()} {source}", columns)]
+
+    lines = _folded(value, columns)
+    lines += _folded(f"{_FROM.strip()} {source}", columns)
+    return lines
 
 
 def _folded(text: str, columns: int) -> list[str]:
@@ -354,9 +433,12 @@ def _folded(text: str, columns: int) -> list[str]:
     lines = []
     line = ""
     for word in text.split(" "):
-        if line and width_of(f"{line} {word}") > columns:
+        if not line:
+            line = word
+        elif width_of(f"{line} {word}") <= columns:
+            line += f" {word}"
+        else:
             lines.append(line)
             line = word
-        else:
-            line = f"{line} {word}" if line else word
-    return [*lines, line]
+    lines.append(line)
+    return lines

@@ -22,10 +22,12 @@ else:
         after them. Wrappers are accepted here, but a plugin that has one is refused when it is
         loaded.
         """
-        options = {
-            name: value for name, value in locals().items() if name != "function"
-        }
+        options = dict(locals())
+        del options["function"]
+
+        # `@hookimpl(tryfirst=True)` is called first, and its result marks the function.
         if function is None:
             return lambda marked: hookimpl(marked, **options)
+
         setattr(function, MARK, options)
         return function

@@ -150,7 +150,7 @@ def secret_schemes(installation: Installation) -> Iterable[SecretScheme]:
             yield SecretScheme("op", provider="acme_cli.op:read")
 
         def read(references, environment):  # acme_cli/op.py
-            return {one: fetch(one, environment["OP_ACCOUNT"]) for one in references}
+            return {name: fetch(name, environment["OP_ACCOUNT"]) for name in references}
     """
 
 
@@ -204,6 +204,7 @@ def is_installed(command: Command) -> bool | None:
     """
 
 
+# pluggy's marker has set this attribute on each function above.
 HOOKS = tuple(
-    name for name, one in tuple(globals().items()) if hasattr(one, f"{GROUP}_spec")
+    name for name, value in list(globals().items()) if hasattr(value, f"{GROUP}_spec")
 )

@@ -782,9 +782,14 @@ OBJECTS = {
 def keys_of(kind: str) -> dict[str, Key]:
     """Return the keys of a file or object by name; `kind` is a name in FILES or OBJECTS."""
     described = FILES[kind] if kind in FILES else OBJECTS[kind]
-    keys = keys_of(described.base) if described.base else {}
+
+    keys: dict[str, Key] = {}
+    if described.base:
+        keys = keys_of(described.base)
+    # An object may give a key of its base another meaning.
     for name, meaning in described.meanings:
         keys[name] = keys[name]._replace(meaning=meaning)
+
     for key in described.keys:
         keys[key.name] = key
     return keys
@@ -797,6 +802,11 @@ def words_of(written: str) -> tuple[list[str], list[str]]:
 
         words_of("boolean or array of strings") == (["boolean"], ["string"])
     """
-    alone, _, items = written.partition("array of ")
-    own = [word for word in alone.split(" or ") if word]
-    return own, [word.removesuffix("s") for word in items.split(" or ") if word]
+    of_value, _, of_items = written.partition("array of ")
+
+    words = [word for word in of_value.split(" or ") if word]
+    item_words = []
+    for word in of_items.split(" or "):
+        if word:
+            item_words.append(word.removesuffix("s"))
+    return words, item_words

@@ -23,11 +23,13 @@ def version_problem(path: str, wanted: str) -> Problem | None:
 
     if not is_version(wanted):
         return Problem(path, "expected a version such as 1.2", key="min_version")
-    own: str = importlib_metadata.version(OWN_DISTRIBUTION)
-    numbers = re.match(r"[0-9]+(\.[0-9]+)*", own)
+
+    # A version such as 1.2.dev3 counts as 1.2.
+    version: str = importlib_metadata.version(OWN_DISTRIBUTION)
+    numbers = re.match(r"[0-9]+(\.[0-9]+)*", version)
     if numbers and satisfies(numbers[0], f">={wanted}"):
         return None
-    text = f"needs {OWN_DISTRIBUTION} {wanted} or newer; this is {own}"
-    return Problem(
-        path, text, f"{program_name(sys.argv[0])} self update", key="min_version"
-    )
+
+    text = f"needs {OWN_DISTRIBUTION} {wanted} or newer; this is {version}"
+    remedy = f"{program_name(sys.argv[0])} self update"
+    return Problem(path, text, remedy, key="min_version")

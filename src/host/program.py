@@ -55,17 +55,21 @@ class Program:
     """
 
     def __init__(self, session: Session, words: Sequence[str] = ()) -> None:
-        installation, layout = session.installation, session.layout
+        installation = session.installation
+        layout = session.layout
         self._session = session
+        self.words: tuple[str, ...] = tuple(words)
+
         self.name: str = layout.program
         self.root: str = layout.root
-        self.version: str = installation.config.version
-        self.commands_dir: str = installation.commands_dir
-        self.plugins_dir: str = installation.plugins_dir
         self.core_dir: str = layout.core_dir
         self.lib_dir: str = layout.lib_dir
         self.config_dir: str = layout.config_dir
-        self.words: tuple[str, ...] = tuple(words)
+
+        self.version: str = installation.config.version
+        self.commands_dir: str = installation.commands_dir
+        self.plugins_dir: str = installation.plugins_dir
+
         self.messages: Messages = session.messages
 
     @classmethod
@@ -75,20 +79,32 @@ class Program:
         `environ`, by default the environment of this process, identifies it. Raises HostError if
         this process is not a command of an installation.
         """
-        environ = dict(os.environ if environ is None else environ)
-        root, name = environ.get("CLI_DIR", ""), environ.get("COMMAND_NAME", "")
-        words = (*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), name)
+        if environ is None:
+            environ = os.environ
+        environ = dict(environ)
+
+        root = environ.get("CLI_DIR", "")
+        name = environ.get("COMMAND_NAME", "")
         if not root or not name:
             raise HostError("this process is not a command of an installation")
-        config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(
-            root, "core", "cli.json"
-        )
-        called, behind = sys.argv[0], f" {' '.join(words)}"  # set by python_entrypoint
-        program = called.removesuffix(behind) if called.endswith(behind) else "cli"
-        layout, messages = (
-            Layout(program, root, config_file),
-            Messages(program + behind, environ),
-        )
+
+        category = environ.get("COMMAND_CATEGORY", "")
+        words = [word for word in category.split("/") if word]
+        words.append(name)
+
+        config_file = environ.get("GLOBAL_CONFIG_FILE")
+        if not config_file:
+            config_file = os.path.join(root, "core", "cli.json")
+
+        # `python_entrypoint` sets argv[0] to the name of the program and the words of the command.
+        called = sys.argv[0]
+        behind = f" {' '.join(words)}"
+        program = "cli"
+        if called.endswith(behind):
+            program = called.removesuffix(behind)
+
+        layout = Layout(program, root, config_file)
+        messages = Messages(program + behind, environ)
         return cls(Session(layout, environ, messages, safe=False), words)
 
     @classmethod
@@ -114,16 +130,21 @@ class Program:
                 assert program.find(("greet", "hello")).plugin == "greet"
                 assert program.run(("greet", "hello")).returncode == 0
         """
-        caller = os.environ if environ is None else environ
-        of_a_run = (*FRAMEWORK_NAMES, RUN)
-        outside = {
-            name: value for name, value in caller.items() if name not in of_a_run
-        }
+        if environ is None:
+            environ = os.environ
+
+        # A test may run inside a command, whose variables describe another installation.
+        outside = dict(environ)
+        for name in (*FRAMEWORK_NAMES, RUN):
+            outside.pop(name, None)
+
         root = os.path.realpath(root)
         config_file = os.path.join(root, "core", "cli.json")
         program = _launcher(os.path.dirname(config_file))
+
         layout = Layout(program, root, config_file)
-        return cls(Session(layout, outside, Messages(program, outside), safe=safe))
+        messages = Messages(program, outside)
+        return cls(Session(layout, outside, messages, safe=safe))
 
     @property
     def assume_yes(self) -> bool:
@@ -143,18 +164,21 @@ class Program:
         `--no-input`, CLI_NO_INPUT and CI forbid all questions.
         """
         environ = self._session.environ
-        return can_ask(may_ask=allows_questions(environ, no_input=is_told(NO_INPUT)))
+        is_allowed = allows_questions(environ, no_input=is_told(NO_INPUT))
+        return can_ask(may_ask=is_allowed)
 
     @property
     def executable(self) -> str:
         """The path of the launcher. Raises MissingError if the launcher is missing."""
         path = os.path.join(self.core_dir, self.name)
-        if not os.access(path, os.X_OK):
-            again = f"{sys.executable} -m host self init {self.root} --name {self.name}"
-            raise MissingError(
-                f"{path}: the launcher is missing", f"to restore it: {again}"
-            )
-        return path
+        if os.access(path, os.X_OK):
+            return path
+
+        again = f"{sys.executable} -m host self init {self.root} --name {self.name}"
+        raise MissingError(
+            f"{path}: the launcher is missing",
+            f"to restore it: {again}",
+        )
 
     def commands(
         self, words: Sequence[str] = (), *, everything: bool = False
@@ -166,7 +190,8 @@ class Program:
         `words` name no category.
         """
         category = self._category(words)
-        return self._session.listed(category, deep=True, everything=everything).commands
+        contents = self._session.listed(category, deep=True, everything=everything)
+        return contents.commands
 
     def categories(self, words: Sequence[str] = ()) -> tuple[Category, ...]:
         """Return all categories below the category `words`, sorted.
@@ -174,10 +199,14 @@ class Program:
         A `runnable` category is also a command; `find` returns its definition. Raises UsageError
         if `words` name no category.
         """
-        return self._session.contents(self._category(words), deep=True).categories
+        category = self._category(words)
+        contents = self._session.contents(category, deep=True)
+        return contents.categories
 
     def _category(self, words: Sequence[str]) -> tuple[str, ...]:
-        if find_whole(self._session, tuple(words)).kind == "command":
+        """Return the words of a category. Raises UsageError if they name none."""
+        match = find_whole(self._session, tuple(words))
+        if match.kind == "command":
             raise UsageError(f"{' '.join(words)} is a command, not a category")
         return tuple(words)
 
@@ -187,10 +216,11 @@ class Program:
         The remaining words are its arguments. A runnable category is also a command. Raises
         UsageError with suggestions if `words` name no command.
         """
-        found = self._session.find(tuple(words))
-        if found.kind != "command":
-            found, _ = find_command(self._session, tuple(words))
-        return command_of(found)
+        match = self._session.find(tuple(words))
+        if match.kind != "command":
+            # All words may still name a runnable category; otherwise this raises the error.
+            match, _ = find_command(self._session, tuple(words))
+        return command_of(match)
 
     def choose(self, words: Sequence[str]) -> tuple[Command, list[str]]:
         """Return the command that a run of `words` starts, and the arguments that it gets.
@@ -201,8 +231,10 @@ class Program:
         match, arguments = find_named(words, self._session.catalog)
         if match.kind == "command":
             return command_of(match), list(arguments)
+
         command = self.find(words)
-        return command, list(words[len(command.words) :])
+        rest = words[len(command.words) :]
+        return command, list(rest)
 
     def candidates(
         self, words: Sequence[str], current: str = ""
@@ -217,8 +249,13 @@ class Program:
         from host.cli.completion import Completer
 
         completer = Completer(self._session.installation, self._session.lock)
-        offered = completer.words(list(words), current).candidates
-        return [(word, about) for word, about in offered if word.startswith(current)]
+        offer = completer.words(list(words), current)
+
+        fitting = []
+        for word, description in offer.candidates:
+            if word.startswith(current):
+                fitting.append((word, description))
+        return fitting
 
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
         """Return the `ARG_…` variables of the command's declared arguments, parsed from `args`.
@@ -241,12 +278,10 @@ class Program:
         except MissingArgumentsError as missing:
             if is_told(INNER_RUN) or not self.may_ask:
                 raise
-            # Without CLI_RUN, because this command's own run is no reason not to ask.
-            caller = {
-                name: text
-                for name, text in self._session.run_environ.items()
-                if name != RUN
-            }
+
+            # A nested run asks nothing, but this command's own run is not a nested one.
+            caller = dict(self._session.run_environ)
+            caller.pop(RUN, None)
             return ask_missing(missing, command.definition, args, caller, may_ask=True)
 
     def effects(self, command: Command, args: Sequence[str]) -> str:
@@ -255,7 +290,8 @@ class Program:
         This is the strongest of the effects of the command and of the given options. Raises
         UsageError if the arguments are invalid.
         """
-        return self._line(command, args).effects(command.definition.effects)
+        line = self._line(command, args)
+        return line.effects(command.definition.effects)
 
     def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
         """Return `args` for display, with `********` in place of secret values."""
@@ -286,19 +322,25 @@ class Program:
             done = program.run(words, args, environ=recorded.environment())
             recorded.finish(done.returncode)
         """
-        from host.supervised.recorded import (
-            RecordedRun,
-        )  # few commands record runs of others
+        # Few commands record runs of others.
+        from host.supervised.recorded import RecordedRun
 
         command = self.find(words)
-        known = secrets if starts else None
+
+        # None: the recorded run starts later, when its caller has passed the secrets.
+        known: Collection[str] | None = None
+        if starts:
+            known = secrets
+
         return RecordedRun(self._session, command, args, origin, client or {}, known)
 
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
-        arguments, caller = command.definition.args, self._session.run_environ
-        return parse(
-            arguments, args if arguments else None, self.name, command.words, caller
-        )
+        declared = command.definition.args
+        typed: Sequence[str] | None = args
+        if not declared:
+            typed = None  # a command without declared arguments takes any words
+        caller = self._session.run_environ
+        return parse(declared, typed, self.name, command.words, caller)
 
     def environment(
         self,
@@ -330,20 +372,25 @@ class Program:
                 if name not in found or not found[name].value
             ]
         """
-        match = self._session.catalog.follow(self._session.find(self.find(words).words))
+        # A moved command runs the command that has replaced it, with the variables of that one.
+        named = self._session.find(self.find(words).words)
+        match = self._session.catalog.follow(named)
         command = command_of(match)
-        system = {
-            **(self._session.run_environ if caller is None else caller),
-            **(facts or {}),
-        }
+
+        if caller is None:
+            caller = self._session.run_environ
+        if facts is None:
+            facts = {}
+        system = {**caller, **facts}
+
         run = self._session.run_with_variables(
             command.words,
             command.definition,
             system,
             secrets=secrets,
-            directory=(facts or {}).get("PWD", ""),
+            directory=facts.get("PWD", ""),
         )
-        return variables_of(run, also=facts or ())
+        return variables_of(run, also=facts)
 
     def plan(self, words: Sequence[str], args: Sequence[str] = ()) -> Plan:
         """Return what a run of a command would execute; nothing is executed.
@@ -378,15 +425,16 @@ class Program:
             plugins = program.run(("self", "plugin", "list"), ["--format", "json"])
             agreed = program.run(("db", "drop"), environ={**os.environ, "CLI_YES": "1"})
         """
-        env = self._session.environ if environ is None else environ
-        return subprocess.run(  # noqa: PLW1510 - check is an option
-            [self.executable, *words, *args], env=dict(env), **options
-        )
+        if environ is None:
+            environ = self._session.environ
+        line = [self.executable, *words, *args]
+        return subprocess.run(line, env=dict(environ), **options)  # noqa: PLW1510 - an option
 
 
 def _launcher(core_dir: str) -> str:
     """Return the name of the first launcher in `core_dir`, or "cli" if there is none."""
-    for path in sorted(glob.glob(os.path.join(glob.escape(core_dir), "*"))):
+    pattern = os.path.join(glob.escape(core_dir), "*")
+    for path in sorted(glob.glob(pattern)):
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return os.path.basename(path)
     return "cli"

@@ -20,28 +20,30 @@ _BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
 
 # A variable is secret if a word in its name has one of these endings.
 _SECRET_ENDS = (
-    *(
-        "AUTH",
-        "AUTHORIZATION",
-        "BEARER",
-        "COOKIE",
-        "COOKIES",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "CREDS",
-    ),
-    *(
-        "JWT",
-        "KEY",
-        "KEYS",
-        "PASS",
-        "PASSPHRASE",
-        "PASSWD",
-        "PASSWORD",
-        "PASSWORDS",
-        "PAT",
-    ),
-    *("PRIVATE", "PW", "PWD", "SECRET", "SECRETS", "TOKEN", "TOKENS"),
+    "AUTH",
+    "AUTHORIZATION",
+    "BEARER",
+    "COOKIE",
+    "COOKIES",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "CREDS",
+    "JWT",
+    "KEY",
+    "KEYS",
+    "PASS",
+    "PASSPHRASE",
+    "PASSWD",
+    "PASSWORD",
+    "PASSWORDS",
+    "PAT",
+    "PRIVATE",
+    "PW",
+    "PWD",
+    "SECRET",
+    "SECRETS",
+    "TOKEN",
+    "TOKENS",
 )
 _NO_SECRET = frozenset(["PWD", "OLDPWD"])
 _NO_SECRET_WORDS = frozenset(["BYPASS", "COMPASS", "COMPAT", "MONKEY"])
@@ -60,12 +62,15 @@ def is_secret(name: str) -> bool:
     The name is split at underscores, and each word is checked without the digits at its end. Values
     of other variables can contain secrets, too, so use `masked` before you show variables.
     """
-    if name.upper() in _NO_SECRET:
+    name = name.upper()
+    if name in _NO_SECRET:
         return False
-    words = {
-        word.rstrip(_DIGITS) for word in name.upper().split("_")
-    } - _NO_SECRET_WORDS
-    return any(word.endswith(_SECRET_ENDS) for word in words)
+
+    for numbered_word in name.split("_"):
+        word = numbered_word.rstrip(_DIGITS)  # TOKEN2 is as secret as TOKEN
+        if word not in _NO_SECRET_WORDS and word.endswith(_SECRET_ENDS):
+            return True
+    return False
 
 
 def is_hidden_everywhere(value: str) -> bool:
@@ -74,7 +79,7 @@ def is_hidden_everywhere(value: str) -> bool:
     A value of one or two characters is not masked everywhere, because too many texts contain it.
     The same applies to switches such as `true` and `off`::
 
-        hidden = [one for one in secrets if is_hidden_everywhere(one)]
+        hidden = [value for value in secrets if is_hidden_everywhere(value)]
     """
     return len(value) >= _SHORT and value.lower() not in _SWITCHES
 
@@ -85,21 +90,23 @@ def declared_secrets(definition: "Definition", names: "Iterable[str]") -> set[st
     These are the variables in `secrets`, those in `required_envs` with `"secret": true`, and those
     of arguments with `"secret": true`::
 
-        found = program.environment(command.words)
-        shown = masked(found, secrets=declared_secrets(command.definition, found))
+        variables = program.environment(command.words)
+        secrets = declared_secrets(command.definition, variables)
+        shown = masked(variables, secrets=secrets)
     """
-    secret = {*definition.secrets}
-    secret.update(
-        str(variable) for variable in definition.required_envs if variable.secret
-    )
+    secret = set(definition.secrets)
+    for variable in definition.required_envs:
+        if variable.secret:
+            secret.add(str(variable))
     arguments = [argument for argument in definition.all_args if argument.secret]
     secret.update(argument.env for argument in arguments)
 
-    among = set()
+    declared = set()
     for name in names:
-        if name in secret or any(argument.owns(name) for argument in arguments):
-            among.add(name)
-    return among
+        is_of_argument = any(argument.owns(name) for argument in arguments)
+        if name in secret or is_of_argument:
+            declared.add(name)
+    return declared
 
 
 def masked(
@@ -114,14 +121,15 @@ def masked(
     are also masked inside other values and in shadowed values. Credentials in addresses become `…`.
     Secrets in the environment `caller` (by default, that of this process) are masked, too::
 
-        found = Program.current().environment(("deploy", "status"))
-        for name, one in masked(found).items():
-            print(f"{name}={printable(one.value)}  from {printable(one.source)}")
+        variables = Program.current().environment(("deploy", "status"))
+        for name, variable in masked(variables).items():
+            print(f"{name}={printable(variable.value)}  from {printable(variable.source)}")
     """
     import os
     import re
 
-    system = os.environ if caller is None else caller
+    if caller is None:
+        caller = os.environ
 
     def is_masked(variable: "Variable") -> bool:
         return variable.secret or variable.name in secrets or is_secret(variable.name)
@@ -131,16 +139,24 @@ def masked(
         for candidate in (variable, *variable.shadows):
             if is_masked(candidate):
                 values.add(candidate.value)
-    values |= {value for name, value in system.items() if is_secret(name)}
-    longest_first = sorted(filter(is_hidden_everywhere, values), key=len, reverse=True)
-    pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+    for name, value in caller.items():
+        if is_secret(name):
+            values.add(value)
+
+    # Of two secrets, one may begin with the other: the longest must match first.
+    hidden = sorted(filter(is_hidden_everywhere, values), key=len, reverse=True)
+    matches_nothing = "(?!)"
+    alternatives = "|".join([re.escape(value) for value in hidden])
+    pattern = re.compile(alternatives or matches_nothing)
 
     def without_secrets(variable: "Variable") -> "Variable":
-        weaker = tuple(map(without_secrets, variable.shadows))
+        shadows = tuple(map(without_secrets, variable.shadows))
+        # An empty value is shown as empty: the mask would suggest that there is a secret.
         if variable.value and is_masked(variable):
-            return variable.replaced(value=_MASK, shadows=weaker)
-        value = masked_text(pattern.sub(_MASK, variable.value))
-        return variable.replaced(value=value, shadows=weaker)
+            value = _MASK
+        else:
+            value = masked_text(pattern.sub(_MASK, variable.value))
+        return variable.replaced(value=value, shadows=shadows)
 
     return {name: without_secrets(variable) for name, variable in variables.items()}
 
@@ -160,8 +176,11 @@ def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
     """
     texts = set()
     for secret in secrets:
-        texts |= {secret, *secret.splitlines()}
-    return sorted(filter(is_hidden_everywhere, texts), key=len, reverse=True)
+        texts.add(secret)
+        texts.update(secret.splitlines())
+
+    hidden = filter(is_hidden_everywhere, texts)
+    return sorted(hidden, key=len, reverse=True)
 
 
 def masked_text(text: str) -> str:
@@ -177,25 +196,26 @@ def masked_text(text: str) -> str:
     may_have_parameter = "=" in text and not _PARAMETER_MARKS.isdisjoint(text)
     if not may_have_login and not may_have_parameter:
         return text
+
     import re
 
-    def without_login(found: "re.Match[str]") -> str:
-        is_ssh = found.string.endswith("ssh://", 0, found.start())
-        return found[0].partition(":")[0] if is_ssh else "…"
+    def without_login(login: "re.Match[str]") -> str:
+        is_ssh = login.string.endswith("ssh://", 0, login.start())
+        if not is_ssh:
+            return "…"
+        user, _, _ = login[0].partition(":")
+        return user
 
-    def without_value(found: "re.Match[str]") -> str:
-        return (
-            f"{found['name']}=…"
-            if re.search(_TELLING_NAME, found["name"])
-            else found[0]
-        )
+    def without_value(parameter: "re.Match[str]") -> str:
+        name = parameter["name"]
+        if re.search(_TELLING_NAME, name):
+            return f"{name}=…"
+        return parameter[0]
 
     shown = ""
     for line in text.splitlines(keepends=True):
-        before, at, behind = line.rpartition(
-            "@"
-        )  # search only up to the last @, for linear time
-        shown += (
-            re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at) + behind
-        )
+        # The patterns search only up to the last @, so that the time is linear.
+        before, at, behind = line.rpartition("@")
+        shown += re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at)
+        shown += behind
     return re.sub(_PARAMETER, without_value, shown)

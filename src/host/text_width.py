@@ -10,24 +10,26 @@ def width_of(text: str) -> int:
     """Return the number of columns that `text` takes; it must be printable."""
     if text.isascii() or text.replace("…", "").isascii():
         return len(text)
+
     from host.run.importing import complete_import_path
 
     complete_import_path("wcwidth")
     import wcwidth
 
-    return max(0, wcwidth.wcswidth(text))
+    width: int = wcwidth.wcswidth(text)
+    return max(0, width)  # -1 means that a character is not printable
 
 
 def shortened(text: str, columns: int) -> str:
     """Return `text`, or as much of it as fits into `columns` columns with an `…` at the end."""
     if width_of(text) <= columns:
         return text
-    kept = text[
-        :columns
-    ]  # a character takes at least one column, unless it is combining
-    while kept and width_of(kept) > columns - 1:
-        kept = kept[:-1]
-    return f"{kept}…"
+
+    # A character takes at least one column, unless it is combining.
+    beginning = text[:columns]
+    while beginning and width_of(beginning) > columns - 1:
+        beginning = beginning[:-1]
+    return f"{beginning}…"
 
 
 def wrap(text: str, columns: int) -> list[str]:
@@ -36,18 +38,26 @@ def wrap(text: str, columns: int) -> list[str]:
     An empty text gives one empty line.
     """
     columns = max(columns, _NARROWEST)
+
     lines: list[str] = []
     line = ""
     for word in text.split():
-        if line and width_of(line) + 1 + width_of(word) > columns:
+        if not line:
+            line = word
+        elif width_of(line) + 1 + width_of(word) <= columns:
+            line += f" {word}"
+        else:
             lines.append(line)
             line = word
-        else:
-            line = f"{line} {word}" if line else word
+
+        # Only a single word can be too long: it is broken where the line ends.
         while width_of(line) > columns:
-            head = 1
-            while width_of(line[: head + 1]) <= columns:
-                head += 1
-            lines.append(line[:head])
-            line = line[head:]
-    return [*lines, line] if line or not lines else lines
+            end = 1
+            while width_of(line[: end + 1]) <= columns:
+                end += 1
+            lines.append(line[:end])
+            line = line[end:]
+
+    if line or not lines:
+        lines.append(line)
+    return lines
