@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import rig as rigs
-from cli_host_fleet.protocol import opening_in_sh, order_in_sh, script
 from cli_host_fleet.shipment import Shipment, stem_of_a_run
+from cli_host_fleet.to_host import opening_in_sh, order_in_sh, script
 from conftest import Cli
 
 _SH = "#!/bin/sh\n"

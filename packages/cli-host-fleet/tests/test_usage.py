@@ -1,4 +1,4 @@
-"""Usage errors, completion by Tab, and the first useful line of sudo."""
+"""Usage errors, completion by Tab, and why sudo failed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from cli_host_fleet import check, copy_files, run
-from cli_host_fleet.protocol import sudo_line
 from conftest import Cli
 
 
@@ -51,48 +50,6 @@ def test_no_host_may_fail(cli: Cli) -> None:
     cli.command("false\n")
     done = cli.run("web[01-02]", "--forks", "1", "--max-fail", "0")
     assert done.states() == {"web01": "failed", "web02": "skipped"}
-
-
-_NOT_ALLOWED = (
-    "Sorry, user deploy is not allowed to execute '/bin/sh -c exec bash --norc -c \\'x\\'' as root "
-    "on web01."
-)
-
-
-@pytest.mark.parametrize(
-    ("noise", "line"),
-    [
-        ("", ""),
-        ("sudo: a password is required\n", "sudo: a password is required"),
-        (
-            "sudo: unknown user nosuch\nsudo: error initializing audit plugin sudoers_audit\n",
-            "sudo: unknown user nosuch",
-        ),
-        (
-            "/etc/sudoers:3:15: syntax error\ndeploy ALL=(ALL NOPASSWD: ALL\n       ^\n"
-            "sudo: error initializing audit plugin sudoers_audit\n",
-            "/etc/sudoers:3:15: syntax error",
-        ),
-        (
-            "sudo: unable to resolve host web01: Name or service not known\n"
-            "sudo: a password is required\n",
-            "sudo: a password is required",
-        ),
-        (
-            "\nWe trust you have received the usual lecture from the local System\n"
-            "Administrator. It usually boils down to these three things:\n\n"
-            "    #1) Respect the privacy of others.\n    #2) Think before you type.\n\n"
-            "deploy is not in the sudoers file.\nThis incident has been reported.\n",
-            "deploy is not in the sudoers file.",
-        ),
-        (
-            f"{_NOT_ALLOWED}\n",
-            "Sorry, user deploy is not allowed to run /bin/sh as root on web01.",
-        ),
-    ],
-)
-def test_the_first_useful_line_of_sudo(noise: str, line: str) -> None:
-    assert sudo_line(noise.encode()) == line
 
 
 @pytest.mark.parametrize(

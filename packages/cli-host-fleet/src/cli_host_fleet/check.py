@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from cli_host_fleet import protocol
+from cli_host_fleet import to_host
 from cli_host_fleet.asking import become
 from cli_host_fleet.beginning import begin
 from cli_host_fleet.captured import STREAMS, Captured
@@ -22,9 +22,10 @@ from cli_host_fleet.command_jobs import CommandJob, Order, ShippedJob, there
 from cli_host_fleet.complete import complete_words
 from cli_host_fleet.examining_view import ExaminingView
 from cli_host_fleet.fleet import Fleet, Options
+from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
+from cli_host_fleet.noise import useful_line
 from cli_host_fleet.outcome import outcome
-from cli_host_fleet.protocol import Facts
 from cli_host_fleet.results import Result
 from cli_host_fleet.running import carry_out, format_option, view_for
 from cli_host_fleet.targets import (
@@ -96,7 +97,7 @@ class InstalledCheck(CommandJob):
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
         program = there(self._installed, facts)
         words = self.order.command.words
-        script = protocol.script("check.sh")
+        script = to_host.script("check.sh")
         return Start(["sh", "-c", script, "check", program, *words])
 
 
@@ -107,7 +108,7 @@ def examined(
     printed = b"".join(captured.pieces("stdout"))
     if result.state == "failed" and not result.reason:
         error = b"".join(captured.pieces("stderr"))
-        reason = protocol.useful_line(error) or "the check failed"
+        reason = useful_line(error) or "the check failed"
         return replace(result, reason=reason)
     if result.state == "ok" and sums is not None:
         differences = drift(sums, read_sums(printed))

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cli_host_fleet import variables
+from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
-from cli_host_fleet.protocol import Facts
 from cli_host_fleet.session import Elevation, RefusedError
 from cli_host_fleet.shipment import config, start_of
 from cli_host_fleet.transport import Host, Transport

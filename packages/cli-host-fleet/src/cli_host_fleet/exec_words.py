@@ -12,9 +12,9 @@ import click
 from cli_host_fleet.click_command import OneLineCommand
 from cli_host_fleet.command_jobs import check_names
 from cli_host_fleet.complete import complete_files
+from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
-from cli_host_fleet.protocol import Facts
 from cli_host_fleet.running import (
     dry_run_option,
     format_option,

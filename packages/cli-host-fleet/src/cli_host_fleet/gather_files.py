@@ -13,15 +13,15 @@ from typing import IO, Any
 
 import click
 
-from cli_host_fleet import protocol
+from cli_host_fleet import to_host
 from cli_host_fleet.captured import Captured
 from cli_host_fleet.checksums import read_sums, sum_of
 from cli_host_fleet.click_command import OneLineCommand
 from cli_host_fleet.complete import complete_files
 from cli_host_fleet.examining_view import ExaminingView
+from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
-from cli_host_fleet.protocol import Facts
 from cli_host_fleet.results import Result
 from cli_host_fleet.running import (
     dry_run_option,
@@ -84,7 +84,7 @@ class GatherJob(Job):
         return ["gather", *self._paths, self._directory]
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
-        script = protocol.script("gather.sh")
+        script = to_host.script("gather.sh")
         argv = ["sh", "-c", script, "gather", *self._paths]
         return Start(argv, {"CLI_DIR": place})
 

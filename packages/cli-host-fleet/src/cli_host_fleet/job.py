@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from cli_host_fleet import protocol
-from cli_host_fleet.protocol import Facts
+from cli_host_fleet import to_host
+from cli_host_fleet.from_host import Facts
 from cli_host_fleet.results import State
 from cli_host_fleet.session import Elevation, Output, RefusedError, Session
 from cli_host_fleet.shipment import Shipment, stem_of_a_run
@@ -40,10 +40,9 @@ class Job:
     def __init__(self, hosts: Mapping[str, Host]) -> None:
         self.hosts = hosts
         self.shipment = Shipment()
-        self.shipment.add_text(
-            "run.sh", protocol.script("run.sh"), 0o755
-        )  # reveals noexec mounts
-        self._greeting = protocol.script("greeting.sh")
+        # If run.sh cannot be executed where it was unpacked, that place is mounted noexec.
+        self.shipment.add_text("run.sh", to_host.script("run.sh"), 0o755)
+        self._greeting = to_host.script("greeting.sh")
         self._transport: Transport  # `connect` sets it
         self._options: Mapping[str, Sequence[str]] = {}
         self._elevation: Elevation | None = None
@@ -52,15 +51,15 @@ class Job:
 
     def connect(self, transport: Transport, elevation: Elevation | None) -> None:
         """Set the way to the hosts, and the user to run as."""
-        self._transport, self._elevation = transport, elevation
+        self._transport = transport
+        self._elevation = elevation
         self._options = transport.options(list(self.hosts.values()))
 
     def call(self, host: str) -> tuple[list[str], Mapping[str, str]]:
         """Return the argv and the environment of the program that connects to a host."""
-        record, options = self.hosts[host], self._options.get(host, ())
-        return self._transport.argv(
-            record, options, self._greeting
-        ), self._transport.environ
+        options = self._options.get(host, ())
+        argv = self._transport.argv(self.hosts[host], options, self._greeting)
+        return argv, self._transport.environ
 
     def explain(self, status: int, words: str) -> tuple[State, str]:
         """Return the state and the reason if no shell has answered: see `Transport.explain`."""
@@ -72,7 +71,8 @@ class Job:
         def prepare(facts: Facts, nonce: str) -> Iterable[bytes]:
             return self._prepared(record, facts, nonce)
 
-        return Session(os.urandom(8).hex(), self._elevation, prepare, output)
+        nonce = os.urandom(8).hex()  # so that no command can print a report
+        return Session(nonce, self._elevation, prepare, output)
 
     def recorded_as(self, program: Program) -> tuple[Sequence[str], Sequence[str]]:
         """Return the words and the arguments under which the history has the run."""
@@ -90,12 +90,13 @@ class Job:
         """Return the names of all variables that would reach a host; raises HostError."""
         names: set[str] = set()
         for host in self.hosts.values():
+            # Of a host's facts, only its name can be guessed before anything connects.
+            facts = {"HOSTNAME": host.name}
             try:
-                names |= self._environment_there(
-                    host, {"HOSTNAME": host.name}, ""
-                ).keys()
+                names |= self._environment_there(host, facts, "").keys()
             except RefusedError as refusal:
                 raise OperationError(f"{host.name}: {refusal}") from None
+
         return sorted(names)
 
     def _prepared(self, host: Host, facts: Facts, nonce: str) -> Iterable[bytes]:
@@ -106,10 +107,12 @@ class Job:
             start = self._start(host, facts, place)
         except HostError as failure:
             raise RefusedError(str(failure)) from None
+
         if not facts.bash:
             return self._prepared_for_sh(start, nonce, stem, place)
-        opening = protocol.opening(nonce, self.shipment.size, place)
-        order = protocol.order(
+
+        opening = to_host.opening(nonce, self.shipment.size, place)
+        order = to_host.order(
             start.library, start.environment, start.argv, start.requires
         )
         return chain([opening], self.shipment.chunks(stem), [order])
@@ -118,17 +121,19 @@ class Job:
         self, start: Start, nonce: str, stem: str, place: str
     ) -> Iterable[bytes]:
         """Return the bytes for a host without bash; raises RefusedError if bash is needed."""
-        if start.library or "bash" in map(os.path.basename, start.argv[:2]):
+        # The second word of `/usr/bin/env bash`, which a script's first line can name.
+        programs = [os.path.basename(word) for word in start.argv[:2]]
+        if start.library or "bash" in programs:
             raise RefusedError("no bash on this host")
-        versions = [program for program, version, _ in start.requires if version]
-        if versions:
-            raise RefusedError(
-                f"the version of {versions[0]} cannot be checked: no bash here"
-            )
-        opening = protocol.opening_in_sh(
-            nonce, self.shipment.size, place, start.requires
-        )
-        order = protocol.order_in_sh(start.environment, start.argv)
+        for program, version, _ in start.requires:
+            if version:
+                raise RefusedError(
+                    f"the version of {program} cannot be checked: no bash here"
+                )
+
+        size = self.shipment.size
+        opening = to_host.opening_in_sh(nonce, size, place, start.requires)
+        order = to_host.order_in_sh(start.environment, start.argv)
         return chain([opening], self.shipment.chunks(stem), [order])
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:

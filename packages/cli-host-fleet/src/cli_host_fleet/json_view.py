@@ -33,26 +33,33 @@ class JsonView:
     def output(self, host: str) -> Captured:
         if host in self._outputs:  # an earlier attempt did not reach the host
             self._outputs[host].close()
-        self._outputs[host] = Captured()
-        return self._outputs[host]
+
+        captured = Captured()
+        self._outputs[host] = captured
+        return captured
 
     def examination(self, result: Result) -> None:
         """Return None: nothing depends on what a host has printed."""
 
     def finished(self, result: Result) -> None:
-        captured = self._outputs.pop(result.host, None) or Captured()
+        captured = self._outputs.pop(result.host, None)
+        if captured is None:
+            captured = Captured()  # a skipped host has no output
         if self._lines:
             self._show(result, captured)
             return
+
         self._known[result.host] = (result, captured)
         while self._next and self._next[0] in self._known:
-            self._show(*self._known.pop(self._next.popleft()))
+            host = self._next.popleft()
+            known_result, known_output = self._known.pop(host)
+            self._show(known_result, known_output)
 
     def _show(self, result: Result, captured: Captured) -> None:
         try:
             if not self.problem:
-                self._write(self._before())
-                self._result(result, captured)
+                self._write_before()
+                self._write_result(result, captured)
                 self._stdout.flush()
         except OSError as failure:
             self.problem = failure
@@ -62,20 +69,21 @@ class JsonView:
         """Do nothing: JSON has no live view."""
 
     def end(self, results: Sequence[Result], seconds: float) -> None:
+        if self.problem or self._lines:
+            return
         try:
-            if not self.problem and not self._lines:
-                self._write("\n]}\n" if self._count else '{"hosts":[]}\n')
-                self._stdout.flush()
+            self._write("\n]}\n" if self._count else '{"hosts":[]}\n')
+            self._stdout.flush()
         except OSError as failure:
             self.problem = failure
 
-    def _before(self) -> str:
+    def _write_before(self) -> None:
+        """Write what comes between two results, or before the first."""
         self._count += 1
-        if self._lines:
-            return ""
-        return '{"hosts":[\n' if self._count == 1 else ",\n"
+        if not self._lines:
+            self._write('{"hosts":[\n' if self._count == 1 else ",\n")
 
-    def _result(self, result: Result, captured: Captured) -> None:
+    def _write_result(self, result: Result, captured: Captured) -> None:
         fields: dict[str, object] = {
             "host": result.host,
             "state": result.state,
@@ -86,29 +94,44 @@ class JsonView:
         }
         if result.files is not None:
             fields["files"] = result.files
-        self._write(json.dumps(fields)[:-1])
+
+        # The outputs may be larger than memory, so they are added to the object piece by piece.
+        text = json.dumps(fields)
+        self._write(text.removesuffix("}"))
         for name in STREAMS:
             stream = captured.streams[name]
             self._write(f', "{name}": "')
-            self._text(stream)
+            self._write_text(stream)
             self._write('"')
+
             if captured.binary(name):
                 self._write(f', "{name}_base64": "')
-                self._base64(stream)
+                self._write_base64(stream)
                 self._write('"')
         self._write("}\n" if self._lines else "}")
 
-    def _text(self, stream: IO[bytes]) -> None:
+    def _write_text(self, stream: IO[bytes]) -> None:
+        """Write a stream as the inside of a JSON string; bytes that are not UTF-8 become U+FFFD."""
+        # A character may be split between two pieces, so the decoder keeps its first bytes.
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         stream.seek(0)
         while piece := stream.read(_CHUNK):
-            self._write(json.dumps(decoder.decode(piece))[1:-1])
-        self._write(json.dumps(decoder.decode(b"", final=True))[1:-1])
+            self._write(_escaped(decoder.decode(piece)))
 
-    def _base64(self, stream: IO[bytes]) -> None:
+        rest = decoder.decode(b"", final=True)
+        self._write(_escaped(rest))
+
+    def _write_base64(self, stream: IO[bytes]) -> None:
         stream.seek(0)
         while piece := stream.read(_CHUNK):
-            self._write(base64.b64encode(piece).decode())
+            encoded = base64.b64encode(piece)
+            self._write(encoded.decode())
 
     def _write(self, text: str) -> None:
         self._stdout.write(text.encode())
+
+
+def _escaped(text: str) -> str:
+    """Return a text as JSON has it between the quotes of a string."""
+    quoted = json.dumps(text)
+    return quoted[1:-1]

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from cli_host_fleet import protocol
-from cli_host_fleet.protocol import Facts, Greeting, Reports
+from cli_host_fleet import to_host
+from cli_host_fleet.from_host import Facts, Greeting, Reports
+from cli_host_fleet.noise import sudo_line, useful_line
 from cli_host_fleet.results import Ending, Stop
 
 Prepare = Callable[[Facts, str], Iterable[bytes]]
@@ -47,6 +48,7 @@ class Session:
         self.ended: set[str] = set()
         self._nonce = nonce
         self._elevation = elevation
+        # how many shells have yet to greet: the login's, and the other user's
         self._to_come = 2 if elevation else 1
         self._prepare = prepare
         self._output = output
@@ -68,24 +70,30 @@ class Session:
     def heard(self, stream: str, data: bytes) -> Iterator[bytes]:
         """Process bytes from ssh's stdout or stderr; yield the bytes to send."""
         if stream == "stdout" and self._greeting is not None:
-            yield from self._greeted_with(self._greeting, data)
+            yield from self._heard_greeting(self._greeting, data)
             return
+
         text, reports = self._reports[stream].feed(data)
         if text:
             self._output.write(stream, text)
         for report in reports:
-            yield from self._reported(stream, report)
+            yield from self._heard_report(stream, report)
 
     def ending(self, exit_status: int) -> Ending:
         """After the connection has ended, write its buffered output; return the facts."""
         for stream, reports in self._reports.items():
-            if rest := reports.rest():
+            rest = reports.rest()
+            if rest:
                 self._output.write(stream, rest)
+
         noise = self._reports["stderr"].noise
-        if self._greeting is not None:
-            noise = noise or self._greeting.noise
+        if not noise and self._greeting is not None:
+            noise = self._greeting.noise  # nologin explains itself on stdout
+
+        # A login that has greeted, without the elevated shell: then sudo printed the noise.
         is_sudo = self._greeted and bool(self._to_come)
-        words = protocol.sudo_line(noise) if is_sudo else protocol.useful_line(noise)
+        words = sudo_line(noise) if is_sudo else useful_line(noise)
+
         return Ending(
             self._greeted,
             self.running,
@@ -96,45 +104,56 @@ class Session:
             words,
         )
 
-    def _greeted_with(self, greeting: Greeting, data: bytes) -> Iterator[bytes]:
+    def _heard_greeting(self, greeting: Greeting, data: bytes) -> Iterator[bytes]:
         facts, rest = greeting.feed(data)
         if facts is None:
             return
         self._greeted = True
         self._to_come -= 1
+
         if self._to_come and self._elevation:
             self._greeting = Greeting()
-            ask = self._elevation.password is not None
-            yield protocol.elevation(
-                self._nonce, self._elevation.user, ask, protocol.script("greeting.sh")
-            )
+            yield self._elevate(self._elevation)
             yield from self.heard("stdout", rest)
-        else:
-            self._greeting = None
-            try:
-                yield from self._prepare(facts, self._nonce)
-            except RefusedError as refusal:
-                self._refuse(str(refusal))
+            return
 
-    def _reported(self, stream: str, report: str) -> Iterator[bytes]:
+        self._greeting = None
+        try:
+            yield from self._prepare(facts, self._nonce)
+        except RefusedError as refusal:
+            self._refuse(str(refusal))
+
+    def _elevate(self, elevation: Elevation) -> bytes:
+        """Return the bytes that make the login's shell become the other user, and greet again."""
+        asks = elevation.password is not None
+        greeting = to_host.script("greeting.sh")
+        return to_host.elevation(self._nonce, elevation.user, asks, greeting)
+
+    def _heard_report(self, stream: str, report: str) -> Iterator[bytes]:
+        """Act on a report of the host; take.sh, run.sh and elevate.sh print them."""
         word, _, text = report.partition(" ")
         if word == "status" and text.isdigit():
-            self._status, self.over = int(text), True
+            self._status = int(text)
+            self.over = True
             self.ended.add(stream)
         elif word == "refused":
             self._refuse(text)
-        elif (
-            word == "password"
-            and self._elevation
-            and self._elevation.password is not None
-        ):
-            if self._asked:
-                self._refuse("sudo: the password is wrong")
-                return
-            self._asked = True
-            yield self._elevation.password + b"\n"
+        elif word == "password":
+            yield from self._answer_sudo()
+
+    def _answer_sudo(self) -> Iterator[bytes]:
+        """Yield the password; sudo asks once more only after a wrong one."""
+        if self._elevation is None or self._elevation.password is None:
+            return
+        if self._asked:
+            self._refuse("sudo: the password is wrong")
+            return
+
+        self._asked = True
+        yield self._elevation.password + b"\n"
 
     def _refuse(self, reason: str) -> None:
-        self._refusal = self._refusal or reason
+        if not self._refusal:
+            self._refusal = reason  # the first reason is the cause of any other
         self.over = True
         self.ended = {"stdout", "stderr"}

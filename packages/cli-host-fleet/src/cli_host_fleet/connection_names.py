@@ -1,0 +1,97 @@
+"""Names for the sockets of kept connections.
+
+A later run uses a kept connection, whatever it would connect to itself. So the name of fleet's
+socket contains everything that decides where a connection goes and whom it trusts: if anything of
+that differs, the name differs, and ssh connects anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+
+from cli_host_fleet.ssh_settings import Settings, parsed
+from cli_host_fleet.transport import Host
+
+_KNOWN_HOSTS = ("userknownhostsfile", "globalknownhostsfile", "revokedhostkeys")
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
+_NAME_BYTES = 20  # 40 characters of a socket's path, which is limited to about 100
+
+
+class ConnectionNames:
+    """Names the connections of a run; each known_hosts file is read once for all hosts."""
+
+    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._of_files: dict[str, bytes] = {}
+
+    def name(self, host: Host, printed: str) -> str:
+        """Return the name for a host's socket; `printed` are the host's settings.
+
+        If something cannot be known, the name is random: then no other run uses the connection.
+        """
+        all_printed = [printed, *self._settings.of_gateways(printed)]
+        if not all(all_printed):
+            return _random_name()
+
+        digest = hashlib.blake2b(digest_size=_NAME_BYTES)
+        _add(digest, os.fsencode(host.name))
+        for text in all_printed:
+            _add(digest, os.fsencode(text))
+
+        for text in all_printed:
+            settings = parsed(text)
+            # What this program prints is known only to ssh.
+            if settings.get("knownhostscommand", "none") != "none":
+                return _random_name()
+
+            for part in self._seen_by(settings.get("proxycommand", "none")):
+                _add(digest, os.fsencode(part))
+            for keyword in _KNOWN_HOSTS:
+                for path in _paths(settings.get(keyword, "none")):
+                    _add(digest, self._content(path))
+
+        return digest.hexdigest()
+
+    def _seen_by(self, command: str) -> Iterator[str]:
+        """Yield what can change the meaning of a ProxyCommand: directory and named variables."""
+        if command == "none":
+            return
+        try:
+            yield os.getcwd()
+        except FileNotFoundError:
+            yield ""
+        for variable in _VARIABLE.findall(command):
+            yield self._environ.get(variable, "")
+
+    def _content(self, path: str) -> bytes:
+        """Return a digest of a file, or b"" if neither this process nor ssh can read it."""
+        if path not in self._of_files:
+            try:
+                with open(path, "rb") as opened:
+                    content = opened.read()
+                self._of_files[path] = hashlib.blake2b(content).digest()
+            except OSError:
+                self._of_files[path] = b""
+        return self._of_files[path]
+
+
+def _random_name() -> str:
+    return os.urandom(_NAME_BYTES).hex()
+
+
+def _add(digest: hashlib.blake2b, part: bytes) -> None:
+    """Add a part with its length, so that no two lists of parts give the same bytes."""
+    length = len(part).to_bytes(8, "big")
+    digest.update(length + part)
+
+
+def _paths(value: str) -> Iterator[str]:
+    """Yield the files in a value; ssh prints paths as they are, and one may contain spaces."""
+    words = value.split(" ")
+    for first in range(len(words)):
+        for last in range(first, len(words)):
+            yield " ".join(words[first : last + 1])
