@@ -66,7 +66,9 @@ def _users(printed: str) -> list[str] | None:
     if settings.get("stricthostkeychecking") not in _VERIFIES:
         return None
     if "hostkeyalias" in settings:
-        return None  # the socket may be of a run that compared the key under another name
+        return (
+            None  # the socket may be of a run that compared the key under another name
+        )
 
     if settings.get("controlpersist", "no") != "no":
         return []
