@@ -22,6 +22,7 @@ from host.run.definition import read_definition
 from host.run.installation import read_config
 from host.run.json_file import Fields
 from host.run.projects import Project
+from host.run.usable_projects import project_definition
 from testing.installation import PROJECT, Made
 
 SCHEMAS = PROJECT / "core/schema"
@@ -52,7 +53,7 @@ def read_whole_registry(path: str) -> None:
 def read_project(path: str) -> None:
     project = Project("", "cli", {})
     project.file = path
-    assert project.definition.file == path
+    assert project_definition(project).file == path
 
 
 READERS: dict[str, Callable[[str], object]] = {

@@ -22,61 +22,36 @@ def _name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-# Imports for types alone that close a circle. Do not add one.
-_MUTUAL = [
-    ("host.run.definition", "host.run.projects"),  # a definition names its project
-]
-
-
-def _is_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
-def _imports(node: ast.AST, *, types: bool) -> set[str]:
-    """Return the modules, or names in modules, that are imported below `node`.
-
-    `types` says whether imports that only type checkers see count, too.
-    """
+def _imports(node: ast.AST) -> set[str]:
+    """Return the modules, or names in modules, that are imported below `node`."""
     names: set[str] = set()
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ImportFrom):
             names |= {f"{child.module}.{alias.name}" for alias in child.names}
         elif isinstance(child, ast.Import):
             names |= {alias.name for alias in child.names}
-        elif types or not _is_for_types(child):
-            names |= _imports(child, types=types)
+        else:
+            names |= _imports(child)
     return names
 
 
-def _graph(*, types: bool) -> dict[str, set[str]]:
+def _graph() -> dict[str, set[str]]:
     """Return the modules of src that each module imports."""
     trees = {_name(path): ast.parse(path.read_text()) for path in _SRC.rglob("*.py")}
     graph: dict[str, set[str]] = {}
     for module, tree in trees.items():
-        names = _imports(tree, types=types)
+        names = _imports(tree)
         modules = {name if name in trees else name.rpartition(".")[0] for name in names}
         graph[module] = modules & trees.keys() - {module}
     return graph
 
 
-def _check_no_cycle(graph: dict[str, set[str]]) -> None:
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as failure:
-        pytest.fail(" → ".join(failure.args[1]))
-
-
 @pytest.mark.slow
 def test_no_cycle() -> None:
-    _check_no_cycle(_graph(types=False))
-
-
-@pytest.mark.slow
-def test_no_cycle_of_types() -> None:
-    graph = _graph(types=True)
-    for module, imported in _MUTUAL:
-        graph[module].remove(imported)
-    _check_no_cycle(graph)
+    try:
+        TopologicalSorter(_graph()).prepare()
+    except CycleError as failure:
+        pytest.fail(" → ".join(failure.args[1]))
 
 
 def test_no_text_names_a_module_of_a_floor_above() -> None:

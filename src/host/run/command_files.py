@@ -380,11 +380,13 @@ class FolderNode(Node):
             pending.append(node)
             node = node.parent
 
-        defaults: tuple[Definition, ...] = (
-            (self.project.definition,) if self.project else ()
-        )
-        if node is not None and node.defaults:
+        defaults: tuple[Definition, ...] = ()
+        if node is not None and node.defaults is not None:
             defaults = node.defaults
+        elif self.project is not None:
+            from host.run.usable_projects import project_definition
+
+            defaults = (project_definition(self.project),)
         for parent in reversed(pending):
             if _mentions(f"{parent.at}/category.json", _DEFAULTS):
                 category = parent.category()

@@ -131,7 +131,7 @@ class OpenInstallation:
         roots = [*project_roots(program, home(environ))]
         if not roots:
             return [], []
-        from host.run.projects import usable_projects
+        from host.run.usable_projects import usable_projects
 
         return usable_projects(roots, program, self.commands_dir, environ)
 

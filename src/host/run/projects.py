@@ -1,7 +1,7 @@
-"""The projects around the current directory, and checks of who can write to their files.
+"""A project, a directory with `.<program>/commands/`, and whether others can write to its files.
 
-A project is a directory with `.<program>/commands/`. A run of an installation's own command does
-not load this module. This module only reads files; `host.run.trust` decides what may run.
+A run of an installation's own command does not load this module. This module only reads files;
+`host.run.usable_projects` leaves out unsafe projects, and `host.run.trust` decides what may run.
 """
 
 import _stat
@@ -9,14 +9,14 @@ import posix
 
 from host.errors import DefinitionError, Problem
 from host.run.declarations import CommandTree
-from host.run.definition import Definition
 from host.run.files import basename, dirname, join, realpath
 from host.run.json_file import Fields, read_json
 from host.run.text import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
+    from typing import Any
 
 TRUST = "CLI_TRUST"  # real paths of projects that the caller trusts, separated by `:`
 
@@ -36,29 +36,31 @@ class Project:
         self.tree = CommandTree(self.commands_dir, scripts={}, root=root)
         self.environ = environ
         self.is_named = root in environ.get(TRUST, "").split(":")
-        self._definition: Definition | None = None
-        self._safe: set[str] = set()
+        self._values: Any = None  # the content of project.json, once it is read
+        self._safe: set[str] = set()  # real paths that `check` has accepted
 
-    @property
-    def definition(self) -> Definition:
-        """The definition in project.json, empty if the file is missing. Raises DefinitionError."""
-        if self._definition is None:
+    def fields(self) -> Fields:
+        """Return the keys of project.json, none if it is missing. Raises DefinitionError."""
+        if self._values is None:
             try:
-                fields = Fields(self.file, read_json(self.file))
+                self._values = read_json(self.file)
             except FileNotFoundError:
-                fields = Fields(self.file, {})
-            self._definition = Definition(self.file, fields, required=False)
-            self._definition.path_roots = (self.root,)
-        return self._definition
+                self._values = {}
+        return Fields(self.file, self._values)
 
     @property
     def name(self) -> str:
         """The name in project.json, or else the name of the directory."""
         try:
-            name = self.definition.name
+            name = self.fields().text("name")
         except DefinitionError:
             name = ""
         return name or basename(self.root) or self.root
+
+    @property
+    def allows_assistants(self) -> bool:
+        """Whether its commands are offered to assistants. Raises DefinitionError."""
+        return self.fields().flag("assistants")
 
     def check(self, path: str) -> None:
         """Raise DefinitionError if another user could have written `path` or its directories.
@@ -67,73 +69,58 @@ class Project:
         all directories above its target are checked.
         """
         real = realpath(path)
-        inside = f"{real}/".startswith(join(self.root, ""))
+        is_inside = f"{real}/".startswith(join(self.root, ""))
+
         checked: list[str] = []
         while real not in self._safe:
-            self._check(real, may_be_sticky=not inside)
+            self._check(real, may_be_sticky=not is_inside)
             checked.append(real)
             if real in (self.root, "/"):
                 break
             real = dirname(real)
+
         # A path is safe only if its directories are, too.
         self._safe.update(checked)
 
     def _check(self, real: str, *, may_be_sticky: bool) -> None:
+        """Raise DefinitionError if another user could have written the file or directory `real`.
+
+        With `may_be_sticky`, every user may write to a sticky directory such as /tmp: nobody can
+        replace the files of others there.
+        """
         try:
             status = posix.stat(real)
         except OSError:
             return  # a missing path needs no check
-        remedy, mode = "", status.st_mode
+
+        mode = status.st_mode
+        is_sticky = mode & _stat.S_ISVTX != 0
+        change = ""  # of the mode, for the remedy
         if not self.is_named and status.st_uid not in owners(self.environ):
-            text = "belongs to another user, so this project is ignored"
-        elif mode & 0o002 and not (may_be_sticky and mode & _stat.S_ISVTX):
-            text = "every user can write to it, so this project is ignored"
-            remedy = (
-                "" if mode & _stat.S_ISVTX else "o-w"
-            )  # a sticky directory must stay writable
+            fault = "belongs to another user"
+        elif mode & 0o002 and not (may_be_sticky and is_sticky):
+            fault = "every user can write to it"
+            if not is_sticky:  # a sticky directory must stay writable
+                change = "o-w"
         elif mode & 0o020 and not _is_own_group(status, self.environ):
-            text, remedy = (
-                "other users can write to it, so this project is ignored",
-                "g-w",
-            )
+            fault = "other users can write to it"
+            change = "g-w"
         else:
             return
-        remedy = remedy and f"run: chmod {remedy} {quoted(real)}"
-        raise DefinitionError(Problem(real, text, remedy))
 
-
-def usable_projects(
-    roots: "Iterable[str]",
-    program: str,
-    commands_dir: str,
-    environ: "Mapping[str, str]",
-) -> tuple[list[Project], list[Problem]]:
-    """Return the projects in these directories, and their problems.
-
-    A project that another user could have written is left out and reported as a problem. The
-    directory that contains the installation's own `commands_dir` is not a project either.
-    """
-    projects: list[Project] = []
-    problems: list[Problem] = []
-    for root in roots:
-        project = Project(root, program, environ)
-        if realpath(project.commands_dir) == realpath(commands_dir):
-            continue
-        try:
-            for path in (project.commands_dir, root, project.file):
-                project.check(path)
-            projects.append(project)
-            problems += project.definition.warnings
-        except DefinitionError as error:
-            problems.append(error.problem)
-    return projects, problems
+        remedy = f"run: chmod {change} {quoted(real)}" if change else ""
+        what = f"{fault}, so this project is ignored"
+        raise DefinitionError(Problem(real, what, remedy))
 
 
 def owners(environ: "Mapping[str, str]") -> tuple[int, ...]:
     """Return the ids of trusted file owners: root, the caller and the user who ran sudo."""
-    own = posix.geteuid()
-    by_sudo = environ.get("SUDO_UID", "") if own == 0 else ""
-    return (0, own, int(by_sudo)) if by_sudo.isdecimal() else (0, own)
+    user = posix.geteuid()
+    if user == 0:
+        sudo_user = environ.get("SUDO_UID", "")
+        if sudo_user.isdecimal():
+            return (0, user, int(sudo_user))
+    return (0, user)
 
 
 def _is_own_group(status: posix.stat_result, environ: "Mapping[str, str]") -> bool:
@@ -143,13 +130,16 @@ def _is_own_group(status: posix.stat_result, environ: "Mapping[str, str]") -> bo
 
     try:
         group = grp.getgrgid(status.st_gid)
-    except KeyError:
+    except KeyError:  # a group without an entry, as in a container
         return status.st_gid == posix.getegid()
+
     for user in {status.st_uid, *owners(environ)}:
         try:
             name = pwd.getpwuid(user).pw_name
         except KeyError:
             continue
-        if name == group.gr_name and {*group.gr_mem} <= {name}:
+        # Debian's user private groups: the group has the user's name and no other member.
+        has_others = bool({*group.gr_mem} - {name})
+        if group.gr_name == name and not has_others:
             return True
     return False

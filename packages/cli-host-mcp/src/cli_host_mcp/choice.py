@@ -149,7 +149,7 @@ def _refused_by_project(command: Command) -> str:
     if project is None:
         return ""
     try:
-        if not project.definition.allows_assistants:
+        if not project.allows_assistants:
             return 'its project.json does not have "assistants": true'
         return "" if is_trusted(command.definition) else "its project is not trusted"
     except HostError as error:
