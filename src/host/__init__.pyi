@@ -20,6 +20,8 @@ from host.listing_records import Command as Command
 from host.listing_records import Listing as Listing
 from host.listing_records import Terminal as Terminal
 from host.min_version import version_problem as version_problem
+from host.one_line_command import OneLineCommand as OneLineCommand
+from host.one_line_command import OneLineGroup as OneLineGroup
 from host.program import Program as Program
 from host.records import BrokenPlugin as BrokenPlugin
 from host.records import CategoryDeclaration as CategoryDeclaration

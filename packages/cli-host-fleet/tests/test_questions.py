@@ -59,6 +59,14 @@ def test_yes_before_the_words_is_a_yes(cli: Cli) -> None:
     assert (done.returncode, done.stdout) == (0, b"web01: ran\n")
 
 
+def test_ctrl_d_is_a_no(cli: Cli) -> None:
+    cli.command("echo ran\n", confirm="Restart?")
+    argv = cli.argv("run", *cli.on("web01"), "demo", "do")
+    status, printed, shown = _answered(cli, argv, {"[y/N]: ": "\x04"})
+    assert (status, printed) == (1, ""), shown
+    assert "not confirmed; nothing was run" in shown
+
+
 @pytest.mark.parametrize("env", [{"CI": "true"}, {"CLI_NO_INPUT": "1"}])
 @pytest.mark.parametrize("given", [{"confirm": "Restart?"}, {"args": [_STAGE]}])
 def test_nothing_waits_where_nobody_answers(

@@ -19,7 +19,7 @@ from conftest import Cli
             ("run", "--on", "web01"),
             "Missing argument 'WORDS...'; see: cli fleet run --help",
         ),
-        (("run", "--on", "web01", "--serail", "1"), "No such option '--serail'."),
+        (("run", "--on", "web01", "--serail", "1"), "; did you mean --serial or"),
         (
             ("run", "--on", "web01", "--serial", "0", "demo", "do"),
             "'0': must be at least 1",

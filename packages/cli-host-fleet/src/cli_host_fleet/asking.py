@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from cli_host_fleet.session import Elevation
 from host import Command, Program
 
 _MOST_NAMED = 5
+_NOT_CONFIRMED = "not confirmed; nothing was run"
 
 
 def confirm(
@@ -32,8 +34,10 @@ def confirm(
     shown = ", ".join(hosts[:_MOST_NAMED])
     if len(hosts) > _MOST_NAMED:
         shown += f" and {len(hosts) - _MOST_NAMED} more"
-    if not click.confirm(f"{question} (hosts: {shown})", err=True):
-        raise NotAgreedError("not confirmed; nothing was run")
+    with _ended_input_is_no():
+        is_confirmed = click.confirm(f"{question} (hosts: {shown})", err=True)
+    if not is_confirmed:
+        raise NotAgreedError(_NOT_CONFIRMED)
 
 
 def become(program: Program, given: Mapping[str, Any]) -> Elevation | None:
@@ -49,4 +53,20 @@ def become(program: Program, given: Mapping[str, Any]) -> Elevation | None:
         raise FleetError(
             "--become-ask: there is no terminal to ask on, or CI or --no-input is set"
         )
-    return Elevation(user, getpass.getpass("sudo password on the hosts: ").encode())
+    with _ended_input_is_no():
+        password = getpass.getpass("sudo password on the hosts: ")
+    return Elevation(user, password.encode())
+
+
+@contextmanager
+def _ended_input_is_no() -> Iterator[None]:
+    """Raise NotAgreedError for Ctrl-D in answer to a question; Ctrl-C goes on as it is."""
+    try:
+        yield
+    except EOFError:
+        click.echo(err=True)  # ends the line of the question
+        raise NotAgreedError(_NOT_CONFIRMED) from None
+    except click.Abort as abort:
+        if isinstance(abort.__context__, KeyboardInterrupt):
+            raise
+        raise NotAgreedError(_NOT_CONFIRMED) from None

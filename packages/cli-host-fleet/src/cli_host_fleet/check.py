@@ -17,7 +17,6 @@ from cli_host_fleet.asking import become
 from cli_host_fleet.beginning import begin
 from cli_host_fleet.captured import STREAMS, Captured
 from cli_host_fleet.checksums import read_sums
-from cli_host_fleet.click_command import OneLineCommand
 from cli_host_fleet.command_jobs import CommandJob, Order, ShippedJob, there
 from cli_host_fleet.complete import complete_words
 from cli_host_fleet.examining_view import ExaminingView
@@ -35,7 +34,7 @@ from cli_host_fleet.targets import (
     transport,
 )
 from cli_host_fleet.transport import Host
-from host import Program
+from host import OneLineCommand, Program
 
 _MOST_NAMED = 5
 

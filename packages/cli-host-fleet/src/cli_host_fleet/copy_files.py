@@ -14,7 +14,6 @@ import click
 from cli_host_fleet import to_host
 from cli_host_fleet.captured import Captured
 from cli_host_fleet.checksums import read_sums
-from cli_host_fleet.click_command import OneLineCommand
 from cli_host_fleet.complete import complete_files
 from cli_host_fleet.examining_view import ExaminingView
 from cli_host_fleet.from_host import Facts
@@ -30,7 +29,7 @@ from cli_host_fleet.running import (
 )
 from cli_host_fleet.targets import Targets, connecting_options, target_options
 from cli_host_fleet.transport import Host
-from host import Program
+from host import OneLineCommand, Program
 
 
 @click.command(cls=OneLineCommand)

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from cli_host_fleet.click_command import OneLineCommand
 from cli_host_fleet.command_jobs import check_names
 from cli_host_fleet.complete import complete_files
 from cli_host_fleet.from_host import Facts
@@ -25,7 +24,7 @@ from cli_host_fleet.running import (
 )
 from cli_host_fleet.targets import Targets, connecting_options, target_options
 from cli_host_fleet.transport import Host
-from host import Program
+from host import OneLineCommand, Program
 
 
 @click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})

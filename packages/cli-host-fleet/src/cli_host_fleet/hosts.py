@@ -6,9 +6,8 @@ import json
 
 import click
 
-from cli_host_fleet.click_command import OneLineCommand
 from cli_host_fleet.targets import Targets, target_options
-from host import Program
+from host import OneLineCommand, Program
 
 
 @click.command(cls=OneLineCommand)

@@ -9,7 +9,6 @@ import click
 
 from cli_host_fleet.asking import confirm
 from cli_host_fleet.beginning import begin
-from cli_host_fleet.click_command import OneLineCommand
 from cli_host_fleet.command_jobs import InstalledJob, Order, ShippedJob
 from cli_host_fleet.complete import complete_files, complete_words
 from cli_host_fleet.job import Job
@@ -27,6 +26,7 @@ from cli_host_fleet.targets import (
     target_options,
     transport,
 )
+from host import OneLineCommand
 
 
 @click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})

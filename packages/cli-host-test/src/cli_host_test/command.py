@@ -11,10 +11,9 @@ import click
 
 from cli_host_test.bats import Report, bats_arguments, find_bats, run_bats, shown_from
 from cli_host_test.completion import complete_words
-from cli_host_test.one_line import OneLineCommand
 from cli_host_test.selection import chosen_files
 from cli_host_test.surroundings import make_surroundings
-from host import OperationError, Program
+from host import OneLineCommand, OperationError, Program
 
 _FORMATS = ("pretty", "tap", "junit")
 
