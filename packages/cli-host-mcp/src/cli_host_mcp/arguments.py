@@ -11,7 +11,7 @@ from cli_host_mcp.problem import CallError, closest
 from host import Definition, printable
 
 WORDS = "words"  # the schema's property for a command that declares no arguments
-_THERE = {
+_PATHS = {
     "file": "a file that exists",
     "directory": "a directory that exists",
     "path": "a path",
@@ -20,25 +20,26 @@ _THERE = {
 
 def schema_of(definition: Definition) -> dict[str, Any]:
     """Return the JSON Schema of the input object for a call of the command."""
-    arguments = offered_arguments(definition)
     if takes_words(definition):
         return object_of({WORDS: _words_property(definition)}, [])
+
     properties = {}
-    for argument in arguments:
-        properties[key_of(argument)] = _property(
-            argument, _words_of_value(definition, argument)
-        )
-    required = [key_of(argument) for argument in arguments if _is_required(argument)]
+    required = []
+    for argument in offered_arguments(definition):
+        key = key_of(argument)
+        count = _words_of_value(definition, argument)
+        properties[key] = _property(argument, count)
+        if _is_required(argument):
+            required.append(key)
     return object_of(properties, required)
 
 
 def _words_property(definition: Definition) -> dict[str, Any]:
     """Return the schema of the words; a script's comment may describe them, without any check."""
     description = "The command's arguments, one string each, as on a command line"
-    usage = (
-        " ".join(argument.usage for argument in definition.shown_args)
-        or definition.words
-    )
+    usage = " ".join(argument.usage for argument in definition.shown_args)
+    if not usage:
+        usage = definition.words
     if usage:
         description = f"{description}: {printable(usage)}"
     return {"type": "array", "items": {"type": "string"}, "description": description}
@@ -79,32 +80,49 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     click command, `--` ends the options.
     """
     arguments = offered_arguments(definition)
-    known = [WORDS] if takes_words(definition) else list(map(key_of, arguments))
+    if takes_words(definition):
+        _check_keys(given, [WORDS])
+    else:
+        _check_keys(given, list(map(key_of, arguments)))
+
+    # Many models send null for an argument that they leave out.
+    present = {key: value for key, value in given.items() if value is not None}
+
+    if takes_words(definition):
+        words = _list(WORDS, present.get(WORDS, []))
+        return [_text(WORDS, word) for word in words]
+
+    # click itself finds out what is missing: it also reads other variables.
+    if not definition.parser:
+        _check_required(arguments, present)
+
+    options = _options(definition, arguments, present)
+    positionals = _positionals(definition, arguments, present)
+
+    # A positional word of a click command may be the option of a command that it starts.
+    begins_with_dash = any(word.startswith("-") for word in positionals)
+    if definition.parser == "click" and begins_with_dash:
+        positionals.insert(0, "--")
+    return options + positionals
+
+
+def _check_keys(given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise CallError for a key that is not one of `known`."""
     for key in given:
         if key not in known:
             near = closest(key, known)
-            raise CallError(
-                f"unknown argument {key}{near}; known: {', '.join(known) or 'none'}"
-            )
-    present = {key: value for key, value in given.items() if value is not None}
-    if takes_words(definition):
-        return [_text(WORDS, word) for word in _list(WORDS, present.get(WORDS, []))]
-    required = filter(_is_required, arguments)
-    missing = [key_of(argument) for argument in required if not _has(present, argument)]
-    if (
-        missing and not definition.parser
-    ):  # click itself finds out, also from other variables
+            listed = ", ".join(known) or "none"
+            raise CallError(f"unknown argument {key}{near}; known: {listed}")
+
+
+def _check_required(arguments: Sequence[Any], present: Mapping[str, Any]) -> None:
+    """Raise CallError if a required argument is missing."""
+    missing = []
+    for argument in arguments:
+        if _is_required(argument) and not _has(present, argument):
+            missing.append(key_of(argument))
+    if missing:
         raise CallError(f"missing arguments: {', '.join(missing)}")
-    options = _options(definition, arguments, present)
-    positionals = _positionals(definition, arguments, present)
-    if definition.parser == "click" and any(
-        word.startswith("-") for word in positionals
-    ):
-        positionals = [
-            "--",
-            *positionals,
-        ]  # such as the options of a command that it starts
-    return [*options, *positionals]
 
 
 def object_of(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
@@ -116,7 +134,6 @@ def object_of(properties: dict[str, Any], required: list[str]) -> dict[str, Any]
 
 def _property(argument: Any, count: int) -> dict[str, Any]:
     """Return the schema of an argument; an option whose value has several words is an array."""
-    description = ", ".join(filter(None, [argument.description, *_remarks(argument)]))
     schema = _value_schema(argument)
     if count > 1:
         schema = {
@@ -129,13 +146,16 @@ def _property(argument: Any, count: int) -> dict[str, Any]:
         schema = {"type": "array", "items": schema}
         if argument.required:
             schema["minItems"] = 1
+
+    texts = [argument.description, *_remarks(argument)]
+    description = ", ".join(filter(None, texts))
     if description:
         schema["description"] = printable(description)
-    if argument.default is not None and ("enum" not in schema or argument.default):
-        default = _default(schema["type"], argument.default)
-        # A click command may show any text as its default, several values in one text, too.
-        if default is not None and count == 1:
-            schema["default"] = default
+
+    default = _default(schema, argument.default)
+    # A click command may show any text as its default, several values in one text, too.
+    if default is not None and count == 1:
+        schema["default"] = default
     return schema
 
 
@@ -161,57 +181,82 @@ def _remarks(argument: Any) -> list[str]:
     conflicts = [
         name.removeprefix("--").removesuffix("...") for name in argument.conflicts
     ]
-    remarks = {
-        _THERE.get(argument.type, ""): True,
-        "secret": argument.secret,
-        f"not together with {', '.join(conflicts)}": conflicts,
-        f'changes the effects of the command to "{argument.effects}"': argument.effects,
-    }
-    return [text for text, holds in remarks.items() if holds]
+    remarks = []
+    if argument.type in _PATHS:
+        remarks.append(_PATHS[argument.type])
+    if argument.secret:
+        remarks.append("secret")
+    if conflicts:
+        remarks.append(f"not together with {', '.join(conflicts)}")
+    if argument.effects:
+        remarks.append(f'changes the effects of the command to "{argument.effects}"')
+    return remarks
 
 
-def _default(kind: str, text: str) -> Any:
+def _default(schema: Mapping[str, Any], text: str | None) -> Any:
+    """Return an argument's default in the type of its schema, or None if it has none."""
+    if text is None:
+        return None
+    # The empty text is no choice, see `_value_schema`.
+    if not text and "enum" in schema:
+        return None
+
+    kind = schema["type"]
     if kind == "boolean":
         return text.lower() in ("true", "1", "on", "yes")
     if kind == "array":
         return [text]
-    if kind not in ("integer", "number"):
+    if kind == "string":
         return text
+
     try:
         number = int(text) if kind == "integer" else float(text)
     except ValueError:
         return None
+    # JSON has no NaN and no infinity.
     return number if math.isfinite(number) else None
 
 
 def _has(present: Mapping[str, Any], argument: Any) -> bool:
-    return bool(present.get(key_of(argument), []) != [])
+    """Return whether the call has a value for an argument; an empty array is none."""
+    value = present.get(key_of(argument), [])
+    return bool(value != [])
 
 
 def _options(
     definition: Definition, arguments: Sequence[Any], present: Mapping[str, Any]
 ) -> list[str]:
+    """Return the words of all options, each with its value."""
     words = []
     for argument in arguments:
-        key = key_of(argument)
-        value = present.get(key)
+        value = present.get(key_of(argument))
         if not argument.option or value is None:
             continue
-        items = _list(key, value) if argument.repeats else [value]
-        for item in items:
+        count = _words_of_value(definition, argument)
+        for item in _items(argument, value):
             if argument.flag:
                 words += _flag(argument, item)
             else:
-                words += _option(argument, item, _words_of_value(definition, argument))
+                words += _option(argument, item, count)
     return words
 
 
+def _items(argument: Any, value: Any) -> list[Any]:
+    """Return the values that a call has for an argument; one that repeats takes an array."""
+    if argument.repeats:
+        return _list(key_of(argument), value)
+    return [value]
+
+
 def _flag(argument: Any, value: Any) -> list[str]:
+    """Return the word of a flag; false needs one only if the flag can be negated."""
     if not isinstance(value, bool):
         raise CallError(f"{key_of(argument)}: expected true or false")
     if value:
         return [argument.name]
-    return [argument.negation] if argument.negatable else []
+    if argument.negatable:
+        return [argument.negation]
+    return []
 
 
 def _option(argument: Any, value: Any, count: int) -> list[str]:
@@ -221,10 +266,9 @@ def _option(argument: Any, value: Any, count: int) -> list[str]:
         texts = [_text(key, part) for part in _list(key, value)]
         if len(texts) != count:
             raise CallError(f"{key}: expected {count} values; found {len(texts)}")
-        return [
-            argument.name,
-            *texts,
-        ]  # click takes that many words, whatever they begin with
+        # click takes that many words, whatever they begin with.
+        return [argument.name, *texts]
+
     text = _text(key, value)
     if not text.startswith("-"):
         return [argument.name, text]
@@ -248,21 +292,28 @@ def _positionals(
         if not _has(present, argument):
             skipped.append(argument)
             continue
+
         key = key_of(argument)
-        for before in skipped:
-            text = os.environ.get(before.env, before.default)
-            if text is None:
-                raise CallError(f"{key} cannot be given without {key_of(before)}")
-            words.append(text)
+        words += _filled_in(skipped, key)
         skipped = []
-        items = _list(key, present[key]) if argument.repeats else [present[key]]
-        for item in items:
+        for item in _items(argument, present[key]):
             text = _text(key, item)
+            # The parser of the program would take it for an option.
             if text.startswith("-") and definition.parser != "click":
-                raise CallError(
-                    f"{key}: a value must not begin with -; found {text[:60]}"
-                )
+                what = f"{key}: a value must not begin with -; found {text[:60]}"
+                raise CallError(what)
             words.append(text)
+    return words
+
+
+def _filled_in(skipped: Sequence[Any], key: str) -> list[str]:
+    """Return the words of the arguments that were left out before the argument `key`."""
+    words = []
+    for argument in skipped:
+        text = os.environ.get(argument.env, argument.default)
+        if text is None:
+            raise CallError(f"{key} cannot be given without {key_of(argument)}")
+        words.append(text)
     return words
 
 
@@ -273,10 +324,13 @@ def _list(key: str, value: Any) -> list[Any]:
 
 
 def _text(key: str, value: Any) -> str:
+    """Return the word for a string or a number. Raises CallError for anything else."""
+    # JSON does not distinguish 3 and 3.0, and some models send the latter.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise CallError(f"{key}: expected a string or a number")
+
     text = str(value)
     if "\0" in text:
         raise CallError(f"{key}: an argument must not contain NUL")

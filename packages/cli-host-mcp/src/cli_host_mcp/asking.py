@@ -45,17 +45,23 @@ class Asking:
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             await self._request(ctx, question)
             return None
+
         if params.request_state is None or not params.input_responses:
             return self._required(question)
+
+        # The answer counts only for the question that was asked: the client could repeat the call
+        # with other arguments, or use an answer twice.
         asked, until = self._open.pop(params.request_state, ("", 0.0))
         if asked != question or time.monotonic() > until:
             return self._required(question)
+
         answer = params.input_responses.get(_KEY)
         if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
             raise CallError("the user did not agree")
         return None
 
     async def _request(self, ctx: ServerRequestContext[Any], question: str) -> None:
+        """Ask with a request to the client. Raises CallError unless the user agrees."""
         try:
             answer = await ctx.session.elicit_form(
                 question, _NOTHING_TO_FILL_IN, related_request_id=ctx.request_id
@@ -66,20 +72,28 @@ class Asking:
             raise CallError("the user did not agree")
 
     def _required(self, question: str) -> types.InputRequiredResult:
+        """Return the result that makes the client ask, and remember the question."""
+        # A client that never answers must not fill the memory: the oldest question is dropped.
         while len(self._open) >= _MOST_OPEN:
-            del self._open[next(iter(self._open))]
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+
         state = secrets.token_urlsafe(16)
         self._open[state] = (question, time.monotonic() + _SECONDS)
+
         form = types.ElicitRequestFormParams(
             message=question, requested_schema=_NOTHING_TO_FILL_IN
         )
+        request = types.ElicitRequest(params=form)
         return types.InputRequiredResult(
-            input_requests={_KEY: types.ElicitRequest(params=form)}, request_state=state
+            input_requests={_KEY: request}, request_state=state
         )
 
 
 def _can_ask(ctx: ServerRequestContext[Any]) -> bool:
     """Return whether the client can show a form: an empty `elicitation` capability implies it."""
     capabilities = ctx.session.client_capabilities
-    asks = capabilities.elicitation if capabilities else None
-    return asks is not None and (asks.form is not None or asks.url is None)
+    if capabilities is None or capabilities.elicitation is None:
+        return False
+    elicitation = capabilities.elicitation
+    return elicitation.form is not None or elicitation.url is None

@@ -51,6 +51,7 @@ class Changes:
         return self._tools
 
     def _remember(self, ctx: ServerRequestContext[Any]) -> None:
+        """Keep the session of a client of 2025, which gets notifications outside of a stream."""
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             self._session = ctx.session
 
@@ -84,21 +85,25 @@ class Changes:
 
         The answer names what is announced, so other addresses are left out.
         """
-        wanted_uris = params.notifications.resource_subscriptions or ()
-        uris = [uri for uri in wanted_uris if str(uri) == self._resources.commands_uri]
+        requested = params.notifications.resource_subscriptions or ()
+        uris = [uri for uri in requested if str(uri) == self._resources.commands_uri]
         notifications = params.notifications.model_copy(
             update={"resource_subscriptions": uris or None}
         )
+        narrowed = params.model_copy(update={"notifications": notifications})
+
+        # Changes are found by comparison with what there was when the stream began.
         if self._tools is None:
             self._tools = await anyio.to_thread.run_sync(self._offer.tools)
-        self._listening += bool(uris)
+        if not uris:
+            return await self._streams(ctx, narrowed)
+
+        self._listening += 1
         try:
-            if uris:
-                await self._begin()
-            narrowed = params.model_copy(update={"notifications": notifications})
+            await self._begin()
             return await self._streams(ctx, narrowed)
         finally:
-            self._listening -= bool(uris)
+            self._listening -= 1
 
     async def _begin(self) -> None:
         """Read the list of commands that the first subscriber knows."""
@@ -125,6 +130,7 @@ class Changes:
         )
         if tools == known:
             return
+
         self._tools = tools
         await self._bus.publish(ToolsListChanged())
         if self._session is not None:
@@ -136,6 +142,7 @@ class Changes:
         )
         if commands == self._commands:
             return
+
         self._commands = commands
         await self._bus.publish(ResourceUpdated(self._resources.commands_uri))
         if self._has_subscribed:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cli_host_mcp.problem import ChoiceError, closest
-from host import Command, HostError, Program, is_trusted
+from host import Command, Definition, HostError, Program, is_trusted
 
 _KEY = "x-mcp"  # a key of command.json with the value "named" or "never"
 
@@ -26,35 +26,43 @@ class Choice:
 
     def refusal(self, command: Command) -> str:
         """Return why an assistant does not get this command, or "" if it does."""
+        return (
+            _refused_by_project(command)
+            or _refused_by_definition(command.definition)
+            or self._refused_by_names(command)
+            or self._refused_by_options(command.definition)
+        )
+
+    def _refused_by_names(self, command: Command) -> str:
+        """Return why the patterns, or the definition's wish about them, leave a command out."""
+        if self.patterns and not _matches(command.words, self.patterns):
+            return "matches no pattern"
+        if _matches(command.words, self.left_out):
+            return "matches --except"
+
         definition = command.definition
-        named = self._names(command)
         wish = definition.extra.get(_KEY)
-        of_project = _refused_by_project(command)
-        reasons = {
-            of_project: of_project,
-            # Its own definition does not say what the other command does.
-            f"has moved; served under its new name: {definition.moved_to}": definition.moved_to,
-            f"runs on {' and '.join(definition.os)} only": not definition.compatible,
-            "matches no pattern": self.patterns
-            and not _matches(command.words, self.patterns),
-            "matches --except": _matches(command.words, self.left_out),
-            f'its definition has "{_KEY}": "never"': wish == "never",
-            "served only if its full name is given": (
-                not named
-                and (definition.hidden or definition.starts_commands or wish == "named")
-            ),
-            "refused by --read-only, because it starts other commands": (
-                self.read_only and definition.starts_commands
-            ),
-            f'refused by --read-only, because its effects are "{definition.effects}"': (
-                self.read_only and definition.effects != "read"
-            ),
-            "needs sudo, and --allow-sudo was not given": definition.sudo
-            and not self.allow_sudo,
-        }
-        return next((reason for reason, holds in reasons.items() if holds), "")
+        if wish == "never":
+            return f'its definition has "{_KEY}": "never"'
+
+        needs_name = definition.hidden or definition.starts_commands or wish == "named"
+        if needs_name and not self._names(command):
+            return "served only if its full name is given"
+        return ""
+
+    def _refused_by_options(self, definition: Definition) -> str:
+        """Return why `--read-only` or the missing `--allow-sudo` refuses a command, or ""."""
+        if self.read_only and definition.starts_commands:
+            return "refused by --read-only, because it starts other commands"
+        if self.read_only and definition.effects != "read":
+            effects = definition.effects
+            return f'refused by --read-only, because its effects are "{effects}"'
+        if definition.sudo and not self.allow_sudo:
+            return "needs sudo, and --allow-sudo was not given"
+        return ""
 
     def _names(self, command: Command) -> bool:
+        """Return whether a pattern is the full name of a command."""
         return "/".join(command.words) in self.patterns
 
     def served(self, commands: Iterable[Command]) -> list[Command]:
@@ -65,27 +73,32 @@ class Choice:
 
         With --read-only, also raise it if a pattern names a command that starts other commands.
         """
-        for command in commands:
-            if (
-                self.read_only
-                and command.definition.starts_commands
-                and self._names(command)
-            ):
-                name = "/".join(command.words)
-                raise ChoiceError(
-                    f"{name} starts other commands, so --read-only refuses it"
-                )
+        if self.read_only:
+            self._check_no_starter(commands)
         for pattern in (*self.patterns, *self.left_out):
             if any(_matches(command.words, (pattern,)) for command in commands):
                 continue
             if pattern.split("/")[0] == "self":
                 raise ChoiceError(f"{pattern}: commands of `self` are never offered")
-            names = {"/".join(command.words) for command in commands}
-            names |= {command.words[0] for command in commands}
-            raise ChoiceError(f"{pattern} matches no command{closest(pattern, names)}")
+
+            names = set()
+            for command in commands:
+                names.add("/".join(command.words))
+                names.add(command.words[0])  # a category
+            near = closest(pattern, names)
+            raise ChoiceError(f"{pattern} matches no command{near}")
+
+    def _check_no_starter(self, commands: Sequence[Command]) -> None:
+        """Raise ChoiceError if a pattern names a command that starts other commands."""
+        for command in commands:
+            if command.definition.starts_commands and self._names(command):
+                name = "/".join(command.words)
+                what = f"{name} starts other commands, so --read-only refuses it"
+                raise ChoiceError(what)
 
 
 def all_commands(program: Program) -> tuple[Command, ...]:
+    """Return all commands, also those that listings do not show."""
     return program.commands(everything=True)
 
 
@@ -117,27 +130,50 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
         allow_sudo: bool,
         **others: Any,
     ) -> Any:
-        given = {"patterns": patterns, "left_out": left_out}
-        choice = choice_of({**given, "read_only": read_only, "allow_sudo": allow_sudo})
-        return command(choice=choice, **others)
+        options = {
+            "patterns": patterns,
+            "left_out": left_out,
+            "read_only": read_only,
+            "allow_sudo": allow_sudo,
+        }
+        return command(choice=choice_of(options), **others)
 
     wrapped.__doc__ = command.__doc__
     wrapped.__name__ = command.__name__
-    given = getattr(command, "__click_params__", [])
-    wrapped.__click_params__ = [*given, *wrapped.__click_params__]  # type: ignore[attr-defined]
+
+    # click's decorators below `choice_options` have put their parameters into the inner function.
+    inner = getattr(command, "__click_params__", [])
+    wrapped.__click_params__ = [*inner, *wrapped.__click_params__]  # type: ignore[attr-defined]
     return wrapped
 
 
-def choice_of(given: Mapping[str, Any]) -> Choice:
+def choice_of(options: Mapping[str, Any]) -> Choice:
     """Return the choice that the parsed options of a command describe."""
-    patterns = _joined(given["patterns"])
-    left_out = _joined(given["left_out"])
-    return Choice(patterns, left_out, given["read_only"], given["allow_sudo"])
+    return Choice(
+        patterns=_joined(options["patterns"]),
+        left_out=_joined(options["left_out"]),
+        read_only=options["read_only"],
+        allow_sudo=options["allow_sudo"],
+    )
 
 
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return the patterns with `/` between words; users may type spaces instead."""
-    return tuple("/".join(pattern.replace("/", " ").split()) for pattern in patterns)
+    joined = []
+    for pattern in patterns:
+        words = pattern.replace("/", " ").split()
+        joined.append("/".join(words))
+    return tuple(joined)
+
+
+def _refused_by_definition(definition: Definition) -> str:
+    """Return why a command cannot be served here at all, or ""."""
+    if definition.moved_to:
+        # Its own definition does not say what the other command does.
+        return f"has moved; served under its new name: {definition.moved_to}"
+    if not definition.compatible:
+        return f"runs on {' and '.join(definition.os)} only"
+    return ""
 
 
 def _refused_by_project(command: Command) -> str:
@@ -151,12 +187,17 @@ def _refused_by_project(command: Command) -> str:
     try:
         if not project.allows_assistants:
             return 'its project.json does not have "assistants": true'
-        return "" if is_trusted(command.definition) else "its project is not trusted"
+        if not is_trusted(command.definition):
+            return "its project is not trusted"
     except HostError as error:
         return error.what
+    return ""
 
 
 def _matches(words: Sequence[str], patterns: Iterable[str]) -> bool:
     """Return whether a pattern matches the command or one of its categories."""
     paths = ["/".join(words[:end]) for end in range(1, len(words) + 1)]
-    return any(fnmatchcase(path, pattern) for pattern in patterns for path in paths)
+    for pattern in patterns:
+        if any(fnmatchcase(path, pattern) for path in paths):
+            return True
+    return False

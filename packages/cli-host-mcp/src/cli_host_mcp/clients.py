@@ -36,16 +36,19 @@ class Client:
 
     def path(self, environ: Mapping[str, str]) -> str:
         """Return the path of the configuration file, for this user or in the current directory."""
-        file = (
-            self.mac_file if sys.platform == "darwin" and self.mac_file else self.file
-        )
+        file = self.file
+        if sys.platform == "darwin" and self.mac_file:
+            file = self.mac_file
+
         home = environ.get("HOME") or os.path.expanduser("~")
         config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-        path = os.path.abspath(file.replace("~/.config", config).replace("~", home))
+        file = file.replace("~/.config", config)
+        path = os.path.abspath(file.replace("~", home))
+
         for variant in self.variants:
-            other = os.path.join(os.path.dirname(path), variant)
-            if os.path.exists(other):
-                return other
+            variant_path = os.path.join(os.path.dirname(path), variant)
+            if os.path.exists(variant_path):
+                return variant_path
         return path
 
     @property
@@ -56,23 +59,34 @@ class Client:
     def is_here(self, environ: Mapping[str, str]) -> bool:
         """Return whether this assistant seems to be in use: its file or its folder exists."""
         path = self.path(environ)
-        folder = os.path.dirname(path)
-        has_own_folder = not self.in_project and self.file.count("/") > 1
-        return os.path.exists(path) or (has_own_folder and os.path.isdir(folder))
+        if os.path.exists(path):
+            return True
+
+        # The folder of `~/.claude.json` is the home directory, which says nothing.
+        has_folder = not self.in_project and self.file.count("/") > 1
+        return has_folder and os.path.isdir(os.path.dirname(path))
 
     def entry(self, argv: Sequence[str]) -> dict[str, Any]:
+        """Return the entry that makes this client start the server with `argv`."""
         if self.one_list:
             return {"type": "local", "command": list(argv), "enabled": True}
-        kind = {"type": "stdio"} if self.typed else {}
-        return {**kind, "command": argv[0], "args": list(argv[1:])}
+
+        entry: dict[str, Any] = {"command": argv[0], "args": list(argv[1:])}
+        if self.typed:
+            entry = {"type": "stdio", **entry}
+        return entry
 
     def argv(self, entry: object) -> list[str]:
         """Return the words of an entry's command line, or [] if it has another form."""
         if not isinstance(entry, dict):
             return []
+
         command = entry.get("command")
+        if self.one_list and isinstance(command, list):
+            return [str(word) for word in command]
         if self.one_list:
-            return [str(word) for word in command] if isinstance(command, list) else []
+            return []
+
         words = entry.get("args")
         if not isinstance(command, str) or not isinstance(words, list):
             return []
@@ -132,19 +146,17 @@ def chosen(names: Sequence[str], environ: Mapping[str, str]) -> list[Client]:
     for name in names:
         if name not in CLIENTS:
             known = ", ".join(CLIENTS)
-            raise ChoiceError(
-                f"--client {name}: unknown{closest(name, CLIENTS)}; known: {known}"
-            )
+            near = closest(name, CLIENTS)
+            raise ChoiceError(f"--client {name}: unknown{near}; known: {known}")
     if names:
         return [CLIENTS[name] for name in dict.fromkeys(names)]
-    by_path: dict[
-        str, Client
-    ] = {}  # in the home directory, two clients may have one file
+
+    # In the home directory, two clients may have one file.
+    by_path: dict[str, Client] = {}
     for client in CLIENTS.values():
         if client.is_here(environ):
             by_path.setdefault(client.path(environ), client)
     if not by_path:
-        raise ChoiceError(
-            f"no assistant was found; name one: --client {'|'.join(CLIENTS)}"
-        )
+        known = "|".join(CLIENTS)
+        raise ChoiceError(f"no assistant was found; name one: --client {known}")
     return [*by_path.values()]

@@ -7,7 +7,6 @@ import os
 import tempfile
 import tomllib
 from collections.abc import Collection, Mapping
-from itertools import dropwhile, takewhile, zip_longest
 from typing import Any
 
 import tomlkit
@@ -16,6 +15,7 @@ from cli_host_mcp.clients import Client
 from cli_host_mcp.json_text import document_of, with_value, without_key
 
 _SERVE = ["mcp", "serve"]
+_UNUSUAL_FORM = "its list of servers has a form that cannot be edited automatically"
 
 
 def existing(
@@ -28,11 +28,11 @@ def existing(
     entry = _servers(client, _document(client, text)).get(name)
     if entry is None:
         return None
-    argv = client.argv(entry)
-    if argv[:3] != [command, *_SERVE]:
-        raise ValueError(
-            f"another server is called {name}; choose a different name with --name"
-        )
+
+    # An entry that starts another program is somebody else's, whatever its name.
+    if client.argv(entry)[:3] != [command, *_SERVE]:
+        choose = "choose a different name with --name"
+        raise ValueError(f"another server is called {name}; {choose}")
     return dict(entry)
 
 
@@ -49,24 +49,18 @@ def edited(
     or if the text cannot be edited.
     """
     before = existing(client, text, name, client.argv(entry)[0])
-    kept = {key: value for key, value in (before or {}).items() if key not in dropped}
-    after = {**kept, **entry}
+    after = dict(before or {})
+    for key in dropped:
+        after.pop(key, None)
+    after.update(entry)
     if after == before:
         return text
+
     document = _document(client, text)
     document[client.key] = {**_servers(client, document), name: after}
-    if not client.toml:
-        return _changed_json(client, text, document, name, before)
-    if before is None:
-        added = f"{text.rstrip()}\n\n{shown(client, name, entry)}".lstrip("\n")
-        return _checked(added, document)
-    written = tomlkit.parse(text)
-    for key in before.keys() - after.keys():
-        del written[client.key][name][key]
-    for key in entry:
-        if before.get(key) != after[key]:
-            written[client.key][name][key] = after[key]
-    return _checked(written.as_string(), document)
+    if client.toml:
+        return _changed_toml(client, text, document, name, before)
+    return _changed_json(client, text, document, name, before)
 
 
 def without(client: Client, text: str, name: str) -> str:
@@ -74,14 +68,16 @@ def without(client: Client, text: str, name: str) -> str:
     document = _document(client, text)
     del document[client.key][name]
     if not client.toml:
-        return _checked_json(client, without_key(text, [client.key, name]), document)
-    written = tomlkit.parse(text)
-    del written[client.key][name]
-    remaining = _with_comments_below(text, written.as_string())
+        remaining = without_key(text, [client.key, name])
+        return _checked_json(client, remaining, document)
+
+    parsed = tomlkit.parse(text)
+    del parsed[client.key][name]
+    remaining = _with_comments_below(text, parsed.as_string())
     if remaining.endswith("\n\n"):
         # `edited` put an empty line above the entry, which was the last one.
         remaining = remaining.rstrip("\n") + "\n"
-    return _checked(remaining, document)
+    return _checked_toml(remaining, document)
 
 
 def shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:
@@ -109,9 +105,13 @@ def write(path: str, text: str) -> None:
     Raises OSError if that fails; the old file is then unchanged.
     """
     path = os.path.realpath(path)
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    mode = os.stat(path).st_mode & 0o7777 if os.path.exists(path) else 0o600
-    descriptor, staged = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".mcp-")
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    mode = 0o600
+    if os.path.exists(path):
+        mode = os.stat(path).st_mode & 0o7777
+
+    descriptor, staged = tempfile.mkstemp(dir=folder, prefix=".mcp-")
     try:
         with open(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text)
@@ -125,11 +125,9 @@ def write(path: str, text: str) -> None:
 
 
 def _document(client: Client, text: str) -> dict[str, Any]:
-    return (
-        tomllib.loads(text)
-        if client.toml
-        else document_of(text, comments=client.comments)
-    )
+    if client.toml:
+        return tomllib.loads(text)
+    return document_of(text, comments=client.comments)
 
 
 def _servers(client: Client, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,6 +149,7 @@ def _changed_json(
     after = document[client.key][name]
     if before is None:
         return _checked_json(client, with_value(text, path, after), document)
+
     for key in before.keys() - after.keys():
         text = without_key(text, [*path, key])
     for key, value in after.items():
@@ -162,37 +161,64 @@ def _changed_json(
 def _checked_json(client: Client, text: str, document: Mapping[str, Any]) -> str:
     """Return the JSON text; raises ValueError unless it parses to `document`."""
     if _document(client, text) != document:
-        raise ValueError(
-            "its list of servers has a form that cannot be edited automatically"
-        )
+        raise ValueError(_UNUSUAL_FORM)
     return text
+
+
+def _changed_toml(
+    client: Client,
+    text: str,
+    document: Mapping[str, Any],
+    name: str,
+    before: Mapping[str, Any] | None,
+) -> str:
+    """Return the text with the changed keys of the entry, which stands in `document`."""
+    after = document[client.key][name]
+    if before is None:
+        added = f"{text.rstrip()}\n\n{shown(client, name, after)}".lstrip("\n")
+        return _checked_toml(added, document)
+
+    parsed = tomlkit.parse(text)
+    entry = parsed[client.key][name]
+    for key in before.keys() - after.keys():
+        del entry[key]
+    for key, value in after.items():
+        if before.get(key) != value:
+            entry[key] = value
+    return _checked_toml(parsed.as_string(), document)
 
 
 def _with_comments_below(before: str, after: str) -> str:
     """Return `after` with the comments that tomlkit removed together with the table above them."""
     old = before.splitlines(keepends=True)
     new = after.splitlines(keepends=True)
-    pairs = enumerate(zip_longest(old, new))
-    start = next(number for number, (line, other) in pairs if line != other)
+
+    # The removed lines are one block: what follows it is the same in both texts.
+    start = 0
+    while start < len(new) and old[start] == new[start]:
+        start += 1
     end = len(old) - len(new[start:])
     if old[end:] != new[start:]:
         return after
-    below = [
-        *takewhile(lambda line: line.strip()[:1] in ("", "#"), reversed(old[start:end]))
-    ]
-    kept = dropwhile(lambda line: not line.strip(), reversed(below))
-    return "".join([*new[:start], *kept, *new[start:]])
+
+    # Comments at the end of the block describe what comes after it.
+    first = end
+    while first > start and old[first - 1].strip()[:1] in ("", "#"):
+        first -= 1
+    while first < end and not old[first].strip():
+        first += 1
+    return "".join([*new[:start], *old[first:end], *new[start:]])
 
 
-def _checked(text: str, document: Mapping[str, Any]) -> str:
+def _checked_toml(text: str, document: Mapping[str, Any]) -> str:
     """Return the TOML text; raises ValueError unless it parses to `document`."""
     try:
-        written = tomllib.loads(text)
+        parsed = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        written = {}
+        parsed = {}
+
+    # A table without entries may have disappeared from the text.
     empty: dict[str, Any] = {key: {} for key, value in document.items() if value == {}}
-    if {**empty, **written} != document:
-        raise ValueError(
-            "its list of servers has a form that cannot be edited automatically"
-        )
+    if {**empty, **parsed} != document:
+        raise ValueError(_UNUSUAL_FORM)
     return text

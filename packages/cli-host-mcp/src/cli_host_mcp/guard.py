@@ -42,7 +42,7 @@ class Guard:
         try:
             os.write(self._pipe, line.encode())
         except OSError:
-            pass
+            pass  # somebody has killed the guard
 
 
 def _watch(reading: int) -> None:
@@ -65,10 +65,12 @@ def end_all(calls: list[Processes]) -> None:
     """
     for call in calls:
         call.send(TERM)
+
     until = time.monotonic() + GRACE
-    while time.monotonic() < until and any(
-        call.left() or not call.group for call in calls
-    ):
+    while time.monotonic() < until:
+        if not any(call.left() or not call.group for call in calls):
+            break
         time.sleep(_STEP)
+
     for call in calls:
         call.send(KILL)

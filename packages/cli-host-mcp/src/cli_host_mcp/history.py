@@ -42,12 +42,14 @@ def recorded_call(
     ctx: ServerRequestContext[Any], tool: str, call: Call, confirmation: str
 ) -> Iterator[CallRecord]:
     """Record a call; it starts when `RecordedRun.start` gets the secrets that the run reports."""
-    client = _client_of(ctx, tool, confirmation)
-    record = CallRecord(
-        call.program.record(
-            call.command.words, call.args, origin="mcp", client=client, starts=False
-        )
+    recorded = call.program.record(
+        call.command.words,
+        call.args,
+        origin="mcp",
+        client=_client_of(ctx, tool, confirmation),
+        starts=False,
     )
+    record = CallRecord(recorded)
     try:
         yield record
     except OSError:

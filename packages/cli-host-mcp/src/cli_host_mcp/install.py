@@ -17,11 +17,8 @@ from cli_host_mcp.problem import ChoiceError
 from cli_host_mcp.serve import command as serve
 from host import Program, printable
 
-_COMMAND = (
-    "program",
-    "mcp",
-    "serve",
-)  # the words of an entry before the options of `serve`
+# The words of an entry before the options of `serve`.
+_COMMAND = ("program", "mcp", "serve")
 
 client_option = click.option(
     "--client", "names", multiple=True, metavar="NAME", help=", ".join(CLIENTS)
@@ -66,13 +63,23 @@ def command(
         entry = _entry(client, before, name, argv)
         dropped = _not_kept(client, before, name, entry)
         after = edited(client, before, name, entry, dropped)
+
         if after == before:
-            kept = client.argv(entry)[len(_COMMAND) :]
-            hint = "" if options else _way_to_all(program, client, name, kept)
-            with_options = f" with {shlex.join(kept)}" if kept else ""
-            return after, f"{path} already has {name}{with_options}{hint}"
-        removed = f"; removed from the entry: {', '.join(dropped)}" if dropped else ""
-        return after, f"{name} was written to {path}{removed}; restart the assistant"
+            report = f"{path} already has {name}"
+            options_of_entry = client.argv(entry)[len(_COMMAND) :]
+            if options_of_entry:
+                report += f" with {shlex.join(options_of_entry)}"
+            # Without options, the user may expect all commands.
+            if options_of_entry and not options:
+                report += (
+                    f"; to serve all commands: {_reinstall(program, client, name)}"
+                )
+            return after, report
+
+        report = f"{name} was written to {path}"
+        if dropped:
+            report += f"; removed from the entry: {', '.join(dropped)}"
+        return after, f"{report}; restart the assistant"
 
     change_each(program, names, install)
 
@@ -92,26 +99,22 @@ def _print(names: tuple[str, ...], name: str, argv: Sequence[str]) -> None:
         click.echo(f"{client.name}: {path}\n{shown(client, name, entry)}", nl=False)
 
 
-def _way_to_all(
-    program: Program, client: Client, name: str, kept: Sequence[str]
-) -> str:
-    """Return how to replace an entry whose options were kept by one without options."""
-    if not kept:
-        return ""
+def _reinstall(program: Program, client: Client, name: str) -> str:
+    """Return the command line that replaces an entry by one without options."""
     which = f"--client {client.name}"
     if name != program.name:
         which += f" --name {shlex.quote(name)}"
-    calls = [f"{program.name} mcp {word} {which}" for word in ("uninstall", "install")]
-    return f"; to serve all commands: {' && '.join(calls)}"
+    uninstall = f"{program.name} mcp uninstall {which}"
+    return f"{uninstall} && {program.name} mcp install {which}"
 
 
 def check_options(program: Program, options: Sequence[str]) -> None:
     """Raise ChoiceError for options that `mcp serve` refuses, and patterns without a command."""
     try:
-        given = serve.make_context("mcp serve", list(options)).params
+        parsed = serve.make_context("mcp serve", list(options)).params
     except click.UsageError as failure:
         raise ChoiceError(f"mcp serve: {failure.format_message()}") from None
-    choice_of(given).check(all_commands(program))
+    choice_of(parsed).check(all_commands(program))
 
 
 def change_each(
@@ -130,18 +133,17 @@ def change_each(
             if client.in_project:
                 _check_inside(path)
             before = read(path)
-            after, done = change(client, path, before)
+            after, report = change(client, path, before)
             if after != before:
                 write(path, after)
-            click.echo(printable(f"{client.name}: {done}"))
+            click.echo(printable(f"{client.name}: {report}"))
         except OSError as failure:
             program.messages.error(f"{path}: {failure.strerror}; nothing was written")
             failed = True
         except ValueError as failure:
+            what = f"{path}: {failure}; the file was not changed"
             hint = f"{program.name} mcp install --print shows the entry to edit by hand"
-            program.messages.error(
-                f"{path}: {failure}; the file was not changed; {hint}"
-            )
+            program.messages.error(f"{what}; {hint}")
             failed = True
     if failed:
         sys.exit(1)
@@ -159,29 +161,35 @@ def _entry(
     previous = existing(client, before, name, argv[0])
     if previous is None or len(argv) > len(_COMMAND):
         return entry
+
     words = client.argv(previous)
     if client.in_project:
+        # Whoever wrote the repository may also have written the entry.
         _check_narrow(words[len(_COMMAND) :], name)
     return {**entry, **client.entry(words)}
 
 
 def _check_inside(path: str) -> None:
     """Raise ValueError if the file of a project is a link out of the current directory."""
-    real, directory = os.path.realpath(path), os.path.realpath(".")
-    if os.path.commonpath([real, directory]) != directory:
-        raise ValueError(f"it leads out of this directory, to {real}")
+    target = os.path.realpath(path)
+    directory = os.path.realpath(".")
+    if os.path.commonpath([target, directory]) != directory:
+        raise ValueError(f"it leads out of this directory, to {target}")
 
 
 def _check_narrow(options: Sequence[str], name: str) -> None:
     """Raise ValueError if an entry that somebody else may have written offers more than usual."""
     try:
-        given = serve.make_context("mcp serve", list(options)).params
+        parsed = serve.make_context("mcp serve", list(options)).params
     except click.UsageError as failure:
-        raise ValueError(
-            f"the entry {name} has wrong options: {failure.format_message()}"
-        ) from None
-    wide = [f"--confirm {given['confirm']}"] if given["confirm"] == "never" else []
-    wide += ["--allow-sudo"] if given["allow_sudo"] else []
+        what = f"the entry {name} has wrong options: {failure.format_message()}"
+        raise ValueError(what) from None
+
+    wide = []
+    if parsed["confirm"] == "never":
+        wide.append("--confirm never")
+    if parsed["allow_sudo"]:
+        wide.append("--allow-sudo")
     if wide:
         what = f"the entry {name} has {' and '.join(wide)}, which this program did not write now"
         raise ValueError(f"{what}; give the options that you want after --")

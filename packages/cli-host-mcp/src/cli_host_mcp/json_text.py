@@ -27,7 +27,10 @@ def document_of(text: str, *, comments: bool) -> dict[str, Any]:
     """
     if not text.strip():
         return {}
-    document = _lenient(text) if comments else json.loads(text, object_pairs_hook=_once)
+    if comments:
+        document = _lenient(text)
+    else:
+        document = json.loads(text, object_pairs_hook=_once)
     if not isinstance(document, dict):
         raise ValueError("expected an object")  # noqa: TRY004 - of the file
     return document
@@ -39,6 +42,7 @@ def with_value(text: str, path: Sequence[str], value: Any) -> str:
         for key in reversed(path):
             value = {key: value}
         return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
     unit = _unit(text)
     node = _object(text)
     for depth, key in enumerate(path, 1):
@@ -46,13 +50,14 @@ def with_value(text: str, path: Sequence[str], value: Any) -> str:
         if key not in names:
             for name in reversed(path[depth:]):
                 value = {name: value}
-            return _with_pair(
-                text, node, f"{_shown(key)}: {_shown(value, unit, depth)}", depth
-            )
+            pair = f"{_shown(key)}: {_shown(value, unit, depth)}"
+            return _with_pair(text, node, pair, depth)
+
         child = node.values[names.index(key)]
         if depth == len(path) or not isinstance(child, JSONObject):
             start, end = _span(text, child)
-            return text[:start] + _lines(text, _shown(value, unit, depth)) + text[end:]
+            replacement = _lines(text, _shown(value, unit, depth))
+            return text[:start] + replacement + text[end:]
         node = child
     return text
 
@@ -65,18 +70,22 @@ def without_key(text: str, path: Sequence[str]) -> str:
         if not isinstance(child, JSONObject):
             raise ValueError(f'"{key}": expected an object')  # noqa: TRY004 - of the file
         node = child
+
     index = _names(node).index(path[-1])
     start, _ = _span(text, node.keys[index])
     _, end = _span(text, node.values[index])
+
     comma = _comma(text, end)
     if comma >= 0:
         end = comma + 1
     elif index:
+        # The last of several pairs: the comma before it goes, too.
         _, before = _span(text, node.values[index - 1])
         comma = _comma(text, before)
         text = text[:comma] + text[comma + 1 :]
         start -= 1
         end -= 1
+
     after = _without_blank_line(text[:start], text[end:])
     return _closed(after, path[:-1])
 
@@ -89,9 +98,12 @@ def _closed(text: str, path: Sequence[str]) -> str:
         if not isinstance(child, JSONObject):
             return text
         node = child
+
     start, end = _span(text, node)
-    is_empty = not text[start + 1 : end - 1].strip()
-    return text[:start] + "{}" + text[end:] if is_empty and path else text
+    inside = text[start + 1 : end - 1]
+    if inside.strip() or not path:
+        return text
+    return text[:start] + "{}" + text[end:]
 
 
 def _lenient(text: str) -> Any:
@@ -131,9 +143,14 @@ def _span(text: str, node: ModelNode) -> tuple[int, int]:
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
-    # A node that was parsed has a place; only one that was made in code would have none.
-    start = starts[(node.lineno or 1) - 1] + (node.col_offset or 0)
-    end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
+
+    def position(line: int | None, column: int | None) -> int:
+        # A node that was parsed has a place; only one that was made in code would have none.
+        first = starts[(line or 1) - 1]
+        return first + (column or 0)
+
+    start = position(node.lineno, node.col_offset)
+    end = position(node.end_lineno, node.end_col_offset)
     return start, end
 
 
@@ -142,15 +159,19 @@ def _with_pair(text: str, node: JSONObject, pair: str, depth: int) -> str:
     start, end = _span(text, node)
     close = end - 1
     unit = _unit(text)
-    if node.values:
-        _, last = _span(text, node.values[-1])
-        has_comma = node.trailing_comma is not None
-        inside = text[last:close].rstrip()
-        head = text[:last] + ("" if has_comma else ",") + inside
-        tail = "," if has_comma else ""
-    else:
+    tail = ""
+    if not node.values:
         head = text[: start + 1] + text[start + 1 : close].rstrip()
-        tail = ""
+    else:
+        _, last = _span(text, node.values[-1])
+        # What stands between the last value and the brace may be a comment, which stays there.
+        between = text[last:close].rstrip()
+        if node.trailing_comma is not None:
+            head = text[:last] + between
+            tail = ","
+        else:
+            head = f"{text[:last]},{between}"
+
     added = f"\n{unit * depth}{pair}{tail}\n{unit * (depth - 1)}"
     return head + _lines(text, added) + text[close:]
 
@@ -176,23 +197,33 @@ def _comma(text: str, position: int) -> int:
 def _without_blank_line(before: str, after: str) -> str:
     """Join two texts; if only blanks are left of the line between them, remove that line."""
     begin = before.rfind("\n") + 1
-    line_end = after.find("\n")
-    rest = after if line_end < 0 else after[: line_end + 1]
-    if begin and line_end >= 0 and not before[begin:].strip() and not rest.strip():
-        return before[:begin] + after[line_end + 1 :]
-    return before + after
+    end = after.find("\n") + 1
+    is_one_line = not begin or not end
+    if is_one_line:
+        return before + after
+
+    rest = before[begin:] + after[:end]
+    if rest.strip():
+        return before + after
+    return before[:begin] + after[end:]
 
 
 def _unit(text: str) -> str:
     """Return the indentation of the file: that of its first key on a line of its own."""
     indent = _INDENT.search(text)
-    return indent[1] if indent else "  "
+    if indent is None:
+        return "  "
+    return indent[1]
 
 
 def _shown(value: Any, unit: str = "  ", depth: int = 0) -> str:
+    """Return a value as JSON whose further lines are indented for `depth` objects around it."""
     shown = json.dumps(value, indent=unit, ensure_ascii=False)
     return shown.replace("\n", "\n" + unit * depth)
 
 
 def _lines(text: str, added: str) -> str:
-    return added.replace("\n", "\r\n") if "\r\n" in text else added
+    """Return `added` with the line ends of the file `text`."""
+    if "\r\n" in text:
+        return added.replace("\n", "\r\n")
+    return added

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from host import Variable, is_hidden_everywhere, masked
 
 MASK = "********"
-# minimum characters; shorter lines of a secret would match too many texts
+# Characters. Shorter lines of a secret would match too many texts.
 _SHORTEST_LINE = 6
 
 
@@ -25,23 +25,23 @@ def secrets_of(
     for name, variable in variables.items():
         shown = masked({name: variable}, {}, declared)[name]
         originals = [variable, *variable.shadows]
-        for original, rest in zip(originals, [shown, *shown.shadows], strict=True):
-            if rest.value == MASK:
+        hidden_variables = [shown, *shown.shadows]
+        for original, hidden in zip(originals, hidden_variables, strict=True):
+            if hidden.value == MASK:
                 secrets |= _forms(original.value)
-            elif rest.value != original.value:
-                secrets |= _parts(original.value, rest.value)
+            elif hidden.value != original.value:
+                secrets |= _parts(original.value, hidden.value)
     return set(filter(is_hidden_everywhere, secrets))
 
 
 def _forms(value: str) -> set[str]:
     """Return the texts in which a program may print a secret value."""
-    lines = [line for line in value.splitlines() if len(line) >= _SHORTEST_LINE]
-    in_json = [
-        _in_json(value),
-        _in_json(value.strip()),
-        _in_json(value, ensure_ascii=False),
-    ]
-    return {value, value.strip(), *lines, *in_json}
+    forms = {value, value.strip()}
+    forms.update(line for line in value.splitlines() if len(line) >= _SHORTEST_LINE)
+    forms.add(_in_json(value))
+    forms.add(_in_json(value.strip()))
+    forms.add(_in_json(value, ensure_ascii=False))
+    return forms
 
 
 def _parts(value: str, shown: str) -> set[str]:
@@ -51,9 +51,10 @@ def _parts(value: str, shown: str) -> set[str]:
     if len(words) != len(shown_words):  # the password contains whitespace
         words = [value]
         shown_words = [shown]
+
     parts: set[str] = set()
     for word, shown_word in zip(words, shown_words, strict=True):
-        parts.update(_taken(word, shown_word))
+        parts.update(_hidden_parts(word, shown_word))
     return parts
 
 
@@ -62,18 +63,20 @@ def _in_json(value: str, *, ensure_ascii: bool = True) -> str:
     return json.dumps(value, ensure_ascii=ensure_ascii)[1:-1]
 
 
-def _taken(word: str, shown: str) -> Iterator[str]:
+def _hidden_parts(word: str, shown: str) -> Iterator[str]:
     """Yield the parts of `word` that `host.masked` hid; `shown` is its result for `word`.
 
     From a hidden `user:password`, only the password is yielded. A hidden user name without a
     password is yielded as `//user@`, because the bare name may also occur in other texts.
     """
-    kept = shown.split("…")
-    match = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)
+    visible = shown.split("…")
+    pattern = "(.*?)".join(map(re.escape, visible))
+    match = re.fullmatch(pattern, word)
     if match is None:  # `masked` replaces an ssh password with nothing, not with `…`
         yield from {*re.split("[:@]", word)} - {*re.split("[:@]", shown)}
         return
-    for gap, behind in zip(match.groups(), kept[1:], strict=True):
+
+    for gap, behind in zip(match.groups(), visible[1:], strict=True):
         user, colon, password = gap.partition(":")
         if not behind.startswith("@"):
             yield gap
@@ -87,9 +90,11 @@ class Mask:
     """Masks secrets in a stream, even if a secret arrives in several pieces."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        raw = {secret.encode("utf-8", "surrogateescape") for secret in secrets}
-        self._secrets = sorted(raw, key=len, reverse=True)
-        self._pattern = re.compile(b"|".join(map(re.escape, self._secrets)) or b"(?!)")
+        encoded = {secret.encode("utf-8", "surrogateescape") for secret in secrets}
+        # The longest first: a secret may contain another one.
+        self._secrets = sorted(encoded, key=len, reverse=True)
+        alternatives = b"|".join(map(re.escape, self._secrets))
+        self._pattern = re.compile(alternatives or b"(?!)")  # which matches nothing
         self._rest = b""
 
     def feed(self, data: bytes) -> bytes:
@@ -98,16 +103,20 @@ class Mask:
         return self._taken(data, len(data) - self._begun(data))
 
     def end(self) -> bytes:
+        """Return what is buffered, masked: nothing follows it."""
         return self._taken(self._rest, len(self._rest))
 
     def _begun(self, data: bytes) -> int:
         """Return how many of the last bytes may be the start of a secret."""
         most = 0
         for secret in self._secrets:
-            start = data.find(secret[:1], max(len(data) - len(secret) + 1, 0))
+            # A whole secret is no start of one, so it cannot begin earlier than this.
+            earliest = max(len(data) - len(secret) + 1, 0)
+            start = data.find(secret[:1], earliest)
             while start >= 0 and not secret.startswith(data[start:]):
                 start = data.find(secret[:1], start + 1)
-            most = max(most, len(data) - start if start >= 0 else 0)
+            if start >= 0:
+                most = max(most, len(data) - start)
         return most
 
     def _taken(self, data: bytes, sure: int) -> bytes:

@@ -17,10 +17,12 @@ from cli_host_mcp.problem import CallError, closest
 from host import Command, HostError, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
-_OURS = (
-    "COMMAND_NAME",
-    "COMMAND_CATEGORY",
-)  # variables of the `mcp serve` command itself
+_CONSEQUENCES = {
+    "destroy": "It may destroy something.",
+    "change": "It changes something.",
+}
+# The variables of the `mcp serve` command itself.
+_OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")
 
 
 class UnknownToolError(CallError):
@@ -50,8 +52,11 @@ class Call:
 
     @property
     def argv(self) -> list[str]:
-        agreed = ["--yes"] if self.question and self.command.definition.confirm else []
-        return [self.program.executable, *agreed, *self.command.words, *self.args]
+        argv = [self.program.executable]
+        # The client has asked the question of the definition, so the run must not.
+        if self.question and self.command.definition.confirm:
+            argv.append("--yes")
+        return [*argv, *self.command.words, *self.args]
 
     @property
     def line(self) -> str:
@@ -81,12 +86,12 @@ class Offer:
         self._search = search
         self._asks = ASKS[confirm]
         self._program = program
-        self._words = {
-            toolbox.tool_name(command.words, program): command.words
-            for command in commands
-        }
+        self._words: dict[str, tuple[str, ...]] = {}
+        for command in commands:
+            self._words[toolbox.tool_name(command.words, program)] = command.words
 
     def commands(self) -> list[Command]:
+        """Return the offered commands as they are defined now."""
         offered = set(self._words.values())
         commands = self._choice.served(all_commands(Program.current()))
         return [command for command in commands if command.words in offered]
@@ -104,46 +109,56 @@ class Offer:
         """
         known = toolbox.SEARCH_TOOLS if self._search else self._words
         if name not in known:
-            raise UnknownToolError(f"unknown tool {name[:100]}{closest(name, known)}")
+            near = closest(name, known)
+            raise UnknownToolError(f"unknown tool {name[:100]}{near}")
         if not self._search:
             return self._call(self._words[name], given)
+
         if name == "find":
-            return toolbox.find(self.commands(), str(given.get("query") or ""))
+            query = str(given.get("query") or "")
+            return toolbox.find(self.commands(), query)
+
         words = self._offered(str(given.get("command", "")))
         if name == "describe":
-            tool = toolbox.tool_of(
-                self._command(Program.current(), words), self._program
-            )
+            command = self._command(Program.current(), words)
+            tool = toolbox.tool_of(command, self._program)
             return escaped(json.dumps(tool, indent=1, ensure_ascii=False))
+
         arguments = given.get("arguments") or {}
         if not isinstance(arguments, dict):
             raise CallError("arguments: expected an object; `describe` shows its keys")
         return self._call(words, arguments)
 
     def _call(self, words: tuple[str, ...], given: Mapping[str, Any]) -> Call:
+        """Return the call of a command. Raises RefusedCallError if it cannot run."""
         program = Program.current()
         call = Call(program, self._command(program, words), ())
         try:
+            # Two steps: if the second fails, the history knows the arguments.
             args = words_of(call.command.definition, given)
             call = replace(call, args=args)
             effects = self._effects(call)
         except HostError as failure:
             raise RefusedCallError(failure, call) from None
-        return replace(call, question=self._question(call, effects))
+
+        question = self._question(call, effects)
+        return replace(call, question=question)
 
     def _effects(self, call: Call) -> str:
         """Return the effects of a call; raises CallError or UsageError if it may not run."""
         words = call.command.words
         line = [*words, *call.args]
+        # A word among the arguments may name a command below this one.
         if call.program.find(line).words != words:
             raise CallError(f"this call would run another command: {shlex.join(line)}")
+
         effects = call.program.effects(call.command, call.args)
         if call.command.definition.starts_commands:
             effects = toolbox.strongest_effects(call.command.definition)
+
         if self._choice.read_only and effects != "read":
-            refusal = (
-                f'--read-only refuses this call, because its effects are "{effects}"'
-            )
+            why = f'its effects are "{effects}"'
+            refusal = f"--read-only refuses this call, because {why}"
             raise CallError(f"{' '.join(words)}: {refusal}")
         return effects
 
@@ -151,10 +166,12 @@ class Offer:
         """Return the words of the offered command with this path or tool name; raises CallError."""
         text = " ".join(name.replace("/", " ").split())
         known = {" ".join(words): words for words in self._words.values()}
-        words = known.get(text) or self._words.get(text)
-        if words is None:
-            raise CallError(f"unknown command {text[:100]}{closest(text, known)}")
-        return words
+        if text in known:
+            return known[text]
+        if text in self._words:
+            return self._words[text]
+        near = closest(text, known)
+        raise CallError(f"unknown command {text[:100]}{near}")
 
     def _command(self, program: Program, words: tuple[str, ...]) -> Command:
         """Return an offered command as currently defined; raises CallError or DefinitionError."""
@@ -164,21 +181,23 @@ class Offer:
             command = None
         if command is None or command.words != words:
             raise CallError(f"{' '.join(words)} no longer exists")
-        if refusal := self._choice.refusal(command):
+
+        refusal = self._choice.refusal(command)
+        if refusal:
             raise CallError(f"{' '.join(words)}: {refusal}")
         return command
 
     def _question(self, call: Call, effects: str) -> str:
-        definition = call.command.definition
-        asked = definition.confirm if os.environ.get("CLI_YES") != "1" else ""
-        if not asked and effects not in self._asks:
+        """Return the question for the user, or "" if the call needs no consent."""
+        confirm = call.command.definition.confirm
+        if os.environ.get("CLI_YES") == "1":
+            confirm = ""  # the user has agreed to what definitions ask
+        if not confirm and effects not in self._asks:
             return ""
-        what = {
-            "destroy": "It may destroy something.",
-            "change": "It changes something.",
-        }
-        texts = [f"Run {call.line}?", asked, what.get(effects)]
-        return printable(" ".join(filter(None, texts)))
+
+        consequence = _CONSEQUENCES.get(effects, "")
+        sentences = [f"Run {call.line}?", confirm, consequence]
+        return printable(" ".join(filter(None, sentences)))
 
 
 def caller_environment() -> dict[str, str]:

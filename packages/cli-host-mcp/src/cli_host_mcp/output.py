@@ -8,6 +8,7 @@ from cli_host_mcp.masking import Mask
 from host import printable
 
 _LONGEST_LINE = 500  # maximum number of characters of a progress line
+_MOST_BYTES = 4 * _LONGEST_LINE  # a character of UTF-8 has at most four bytes
 _MOST_LINES = 20  # maximum number of progress lines that wait to be sent
 _CUT_MARK = "\n… {} bytes are missing here …\n"
 
@@ -28,29 +29,37 @@ class Stream:
         return self._keep(self._mask.feed(data))
 
     def end(self) -> bytes:
+        """Store and return what was held back."""
         return self._keep(self._mask.end())
 
     def text(self) -> str:
         """Return the whole output, or both ends with the number of bytes missing between them."""
-        missing = self._size - len(self._head) - len(self._tail)
-        if not missing:
-            return shown(bytes(self._head + self._tail))
+        whole = self.whole()
+        if whole is not None:
+            return shown(whole)
+
         head, tail = _whole_characters(bytes(self._head), bytes(self._tail))
         missing = self._size - len(head) - len(tail)
         return shown(head) + _CUT_MARK.format(missing) + shown(tail)
 
     def whole(self) -> bytes | None:
         """Return the whole masked output, or None if its middle is missing."""
-        is_whole = self._size == len(self._head) + len(self._tail)
-        return bytes(self._head + self._tail) if is_whole else None
+        stored = len(self._head) + len(self._tail)
+        if self._size > stored:
+            return None
+        return bytes(self._head + self._tail)
 
     def _keep(self, data: bytes) -> bytes:
+        """Fill the head, then the tail, which loses its oldest bytes; return the data."""
         self._size += len(data)
+
         room = self._head_size - len(self._head)
         self._head += data[:room]
-        self._tail += data[room:] if room > 0 else data
-        if len(self._tail) > self._tail_size:
-            del self._tail[: len(self._tail) - self._tail_size]
+        self._tail += data[room:]
+
+        excess = len(self._tail) - self._tail_size
+        if excess > 0:
+            del self._tail[:excess]
         return data
 
 
@@ -63,19 +72,16 @@ class Lines:
         self._open = {"stdout": b"", "stderr": b""}
 
     def feed(self, stream: str, data: bytes) -> None:
-        *whole, rest = (self._open[stream] + data).split(b"\n")
-        self._open[stream] = rest[: 4 * _LONGEST_LINE]
-        self.count += len(whole)
-        first = self.count - len(whole)
-        for number, line in enumerate(
-            whole[-_MOST_LINES:], max(first, self.count - _MOST_LINES)
-        ):
-            text = (
-                line[: 4 * _LONGEST_LINE]
-                .decode("utf-8", "surrogateescape")
-                .rstrip("\r")
-            )
-            self._waiting.append((number + 1, printable(text)[:_LONGEST_LINE]))
+        """Take output of a stream; only its newest lines wait."""
+        *lines, rest = (self._open[stream] + data).split(b"\n")
+        self._open[stream] = rest[:_MOST_BYTES]
+        self.count += len(lines)
+
+        newest = lines[-_MOST_LINES:]
+        first = self.count - len(newest) + 1
+        for number, line in enumerate(newest, first):
+            text = line[:_MOST_BYTES].decode("utf-8", "surrogateescape").rstrip("\r")
+            self._waiting.append((number, printable(text)[:_LONGEST_LINE]))
 
     def taken(self) -> list[tuple[int, str]]:
         """Remove and return the waiting lines, each with its sequence number."""
@@ -93,23 +99,35 @@ def escaped(text: str) -> str:
     r"""Return multi-line text with control and bidi characters escaped; line breaks stay."""
     if text.isprintable():
         return text
-    return "\n".join(
-        "\t".join(map(printable, line.split("\t"))) for line in text.split("\n")
-    )
+    lines = []
+    for line in text.split("\n"):
+        cells = map(printable, line.split("\t"))
+        lines.append("\t".join(cells))
+    return "\n".join(lines)
 
 
 def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
     """Return the head and the tail without partial UTF-8 characters at the cut."""
-    for length in range(1, 4):
-        start = len(head) - length
-        if start >= 0 and head[start] >= 0xC0:
-            needed = 2 + (head[start] >= 0xE0) + (head[start] >= 0xF0)
-            if length < needed:
-                head = head[:start]
+    # A character has at most three bytes after its first one.
+    for length in range(1, min(3, len(head)) + 1):
+        first = head[-length]
+        if first < 0x80:
+            break  # ASCII
+        if first >= 0xC0:
+            if length < _size_of_character(first):
+                head = head[:-length]
             break
-        if start < 0 or head[start] < 0x80:
-            break
+
     begin = 0
     while begin < min(3, len(tail)) and 0x80 <= tail[begin] < 0xC0:
         begin += 1
     return head, tail[begin:]
+
+
+def _size_of_character(first: int) -> int:
+    """Return the number of bytes of the UTF-8 character that begins with the byte `first`."""
+    if first >= 0xF0:
+        return 4
+    if first >= 0xE0:
+        return 3
+    return 2

@@ -49,10 +49,12 @@ class Processes:
             entries = os.listdir("/proc")
         except OSError:
             return []
-        processes = filter(str.isdigit, entries)
-        return [
-            int(process) for process in processes if marking in _environment(process)
-        ]
+
+        strays = []
+        for name in entries:
+            if name.isdigit() and marking in _environment(name):
+                strays.append(int(name))
+        return strays
 
     def _group_is_there(self) -> bool:
         if not self.group:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
@@ -76,33 +76,32 @@ class Resources:
 
     def read(self, uri: str) -> Content:
         """Return a resource. Raises CallError if there is none with this address."""
-        kind, _, rest = uri.removeprefix(f"{self._scheme}://").partition("/")
-        parts = [unquote(part) for part in rest.split("/")] if rest else []
-        if not uri.startswith(f"{self._scheme}://"):
-            kind = ""
-        if kind == "commands" and not parts:
+        scheme, _, rest = uri.partition("://")
+        kind, *quoted = rest.split("/")
+        parts = [unquote(part) for part in quoted]
+        is_ours = scheme == self._scheme
+
+        if is_ours and kind == "commands" and not any(parts):
             return Content(self._commands(), _JSON)
-        if kind == "help" and parts:
-            return Content(self._help(self._command(" ".join(parts))), _TEXT)
-        if kind == "candidates" and len(parts) > 1:
+        if is_ours and kind == "help" and any(parts):
+            command = self._command(" ".join(parts))
+            return Content(self._help(command), _TEXT)
+        if is_ours and kind == "candidates" and len(parts) > 1:
             *words, argument, value = parts
-            names = self._values(
-                {"words": " ".join(words), "argument": argument}, value
-            )
+            variables = {"words": " ".join(words), "argument": argument}
+            names = self._values(variables, value)
             return Content(json.dumps(names, ensure_ascii=False), _JSON)
         raise CallError(f"there is no resource {printable(uri[:200])}")
 
     def completed(self, name: str, value: str, others: Mapping[str, str]) -> list[str]:
         """Return the candidates for a variable of a template; `others` has the known variables."""
         if name == "words":
-            words = ["/".join(command.words) for command in self._offer.commands()]
-            return [word for word in words if word.startswith(value)]
+            paths = ["/".join(command.words) for command in self._offer.commands()]
+            return _with_prefix(paths, value)
         if name == "argument":
             command = self._command(others.get("words", ""))
-            keys = [
-                key_of(argument) for argument in offered_arguments(command.definition)
-            ]
-            return [key for key in keys if key.startswith(value)]
+            arguments = offered_arguments(command.definition)
+            return _with_prefix(map(key_of, arguments), value)
         if name == "value":
             return self._values(others, value)
         return []
@@ -118,17 +117,19 @@ class Resources:
         return command
 
     def _commands(self) -> str:
-        rows = [
-            {
+        """Return the list of commands as JSON."""
+        rows = []
+        for command in self._offer.commands():
+            path = "/".join(map(quote, command.words))
+            row = {
                 "tool": tool_name(command.words, self._program),
                 "words": command.words,
                 "name": command.definition.name,
                 "description": command.definition.description,
                 "effects": strongest_effects(command.definition),
-                "help": f"{self._scheme}://help/{'/'.join(map(quote, command.words))}",
+                "help": f"{self._scheme}://help/{path}",
             }
-            for command in self._offer.commands()
-        ]
+            rows.append(row)
         return escaped(json.dumps({"commands": rows}, indent=1, ensure_ascii=False))
 
     def _help(self, command: Command) -> str:
@@ -136,7 +137,7 @@ class Resources:
         program = Program.current()
         environ = {**caller_environment(), "NO_COLOR": "1"}
         try:
-            done = program.run(
+            page = program.run(
                 ("help", *command.words),
                 environ=environ,
                 stdin=subprocess.DEVNULL,
@@ -145,23 +146,37 @@ class Resources:
             )
         except subprocess.TimeoutExpired:
             raise CallError("the help page took too long") from None
-        return escaped(done.stdout.decode("utf-8", "replace"))
+        return escaped(page.stdout.decode("utf-8", "replace"))
 
     def _values(self, others: Mapping[str, str], value: str) -> list[str]:
+        """Return what Tab offers for an argument; `others` names it and its command."""
         command = self._command(others.get("words", ""))
-        offered = offered_arguments(command.definition)
-        arguments = {key_of(argument): argument for argument in offered}
-        argument = arguments.get(others.get("argument", ""))
+        arguments = {}
+        for argument in offered_arguments(command.definition):
+            arguments[key_of(argument)] = argument
+
+        key = others.get("argument", "")
+        argument = arguments.get(key)
         if argument is None or argument.flag:
             return []
+
+        # Tab completes the last word of a line, so the words before it are needed, too.
+        line = list(command.words)
         if argument.option:
-            before = [argument.name]
+            line.append(argument.name)
         else:
-            positionals = [key for key, other in arguments.items() if not other.option]
-            earlier = positionals[: positionals.index(key_of(argument))]
-            before = [others.get(key) or "-" for key in earlier]
-        candidates = Program.current().candidates([*command.words, *before], value)
+            for earlier, other in arguments.items():
+                if earlier == key:
+                    break
+                if not other.option:
+                    line.append(others.get(earlier) or "-")
+
+        candidates = Program.current().candidates(line, value)
         return [word for word, _ in candidates]
+
+
+def _with_prefix(names: Iterable[str], prefix: str) -> list[str]:
+    return [name for name in names if name.startswith(prefix)]
 
 
 def limited(values: list[str]) -> tuple[list[str], int]:

@@ -22,11 +22,11 @@ from host import Variable
 _PIECE = 1 << 16
 _TICK = 0.1  # seconds between checks for progress
 _STEP = 0.02
-# seconds to wait until killed processes disappear; enough for a busy machine
-_DEATH = 3.0
+_DEATH = 3.0  # seconds until killed processes have disappeared, also on a busy machine
 _LAST_WORDS = 0.5  # seconds that a pipe may stay open after the command has ended
-# where the run writes its variables before it starts the command
-_REPORT = "CLI_REPORT_FD"
+_REPORT = (
+    "CLI_REPORT_FD"  # where the run writes its variables before it starts the command
+)
 _REPORT_END = b"\0\0"
 
 Progress = Callable[[int, str], Awaitable[None]]
@@ -72,33 +72,34 @@ class Runner:
         """
         processes = Processes(secrets.token_hex(8))
         marked = {**environ, VARIABLE: processes.mark}
+        # Twice: the guard must know the call before its process exists, and then its group.
         self._guard.began(processes)
-        ended = False
+        left = processes
         try:
             running = _Running(argv, marked, processes)
             self._guard.began(processes)
-            ending = await self._follow(running, processes, hidden, progress)
-            ended = ending.status is not None
+            ending = await self._follow(running, hidden, progress)
+            if ending.status is not None:
+                # After a normal end, processes that left the group are daemons: they stay.
+                left = Processes("", processes.group)
             return ending
         finally:
             with anyio.CancelScope(shield=True):
-                # After a normal end, processes that left the group are daemons: they stay.
-                await end(Processes("", processes.group) if ended else processes)
+                await end(left)
             self._guard.ended(processes)
 
     async def _follow(
-        self,
-        running: _Running,
-        processes: Processes,
-        hidden: Hidden,
-        progress: Progress,
+        self, running: _Running, hidden: Hidden, progress: Progress
     ) -> Ending:
+        """Read a run to its end or its time limit. Raises SecretsUnknownError."""
         status = None
         try:
             with anyio.move_on_after(self._limits.seconds):
-                running.listen(hidden(await running.variables()), self._limits.output)
+                texts = hidden(await running.variables())
+                running.listen(texts, self._limits.output)
                 status = await running.finish(progress)
-            return Ending(status, *running.output(), running.whole_stdout())
+            stdout, stderr = running.output()
+            return Ending(status, stdout, stderr, running.whole_stdout())
         finally:
             running.close()
 
@@ -127,8 +128,9 @@ class _Running:
             raise
         finally:
             os.close(writing)
-        self._processes = processes
+
         processes.group = self._process.pid
+        self._processes = processes
         self._streams: dict[str, Stream] = {}
         self._over = {"stdout": anyio.Event(), "stderr": anyio.Event()}
         self._lines = Lines()
@@ -148,27 +150,36 @@ class _Running:
             report += piece
         else:
             return _parsed(report)
+
+        # A run that closed the pipe without a report is about to end, or hides its variables.
         with anyio.move_on_after(_DEATH):
             while self._process.poll() is None:  # noqa: ASYNC110 - a process has no event
                 await anyio.sleep(_STEP)
         if self._process.returncode is None:
-            raise SecretsUnknownError(
-                "the command was ended, because its secrets are unknown"
-            )
-        return {
-            name: Variable(name, value, "", 1) for name, value in self._environ.items()
-        }
+            what = "the command was ended, because its secrets are unknown"
+            raise SecretsUnknownError(what)
+
+        variables = {}
+        for name, value in self._environ.items():
+            variables[name] = Variable(name, value, "", 1)
+        return variables
 
     def listen(self, hidden: set[str], limit: int) -> None:
-        self._streams = {name: Stream(Mask(hidden), limit) for name in self._over}
+        """Begin to keep the output; nothing may be read before the secrets are known."""
+        for name in self._over:
+            self._streams[name] = Stream(Mask(hidden), limit)
 
     def output(self) -> tuple[str, str]:
+        """Return stdout and stderr as text; both are empty before `listen`."""
         if not self._streams:
             return "", ""
         return self._streams["stdout"].text(), self._streams["stderr"].text()
 
     def whole_stdout(self) -> bytes | None:
-        return self._streams["stdout"].whole() if self._streams else None
+        """Return all bytes of stdout, or None if its middle is missing."""
+        if not self._streams:
+            return None
+        return self._streams["stdout"].whole()
 
     async def finish(self, progress: Progress) -> int:
         """Read until the command has ended, end leftover processes, and return the exit status."""
@@ -179,26 +190,30 @@ class _Running:
             status: int = await anyio.to_thread.run_sync(
                 self._process.wait, abandon_on_cancel=True
             )
+            # Something that the command left in the background still holds its output open.
             if not await self._silent():
                 Processes("", self._processes.group).send(TERM)
                 await self._silent()
+
             await self._send(progress)
             tasks.cancel_scope.cancel()
         return status
 
     def close(self) -> None:
+        """Close the pipes of the run."""
         os.close(self._variables)
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe:
                 pipe.close()
 
     async def _read(self, name: str) -> None:
-        pipe = getattr(self._process, name)
+        """Read the pipe `name` until its end."""
+        descriptor = getattr(self._process, name).fileno()
         stream = self._streams[name]
         try:
             while True:
-                await anyio.wait_readable(pipe.fileno())
-                piece = os.read(pipe.fileno(), _PIECE)
+                await anyio.wait_readable(descriptor)
+                piece = os.read(descriptor, _PIECE)
                 if not piece:
                     return
                 self._lines.feed(name, stream.feed(piece))
@@ -231,8 +246,11 @@ def _parsed(report: bytes) -> dict[str, Variable]:
     """
     variables: dict[str, Variable] = {}
     for pair in report.removesuffix(_REPORT_END).split(b"\0"):
-        name, _, value = pair.decode("utf-8", "surrogateescape").partition("=")
+        text = pair.decode("utf-8", "surrogateescape")
+        name, _, value = text.partition("=")
         variable = Variable(name, value, "", 1, secret=not name)
+
+        # The first value of a name is the one that the command gets.
         winner = variables.setdefault(name, variable)
         if winner.value != value:
             variables[name] = winner.replaced(shadows=(*winner.shadows, variable))
@@ -258,5 +276,8 @@ def how_it_ended(status: int | None, seconds: float) -> str:
     if status is None:
         return f"ended at its time limit of {seconds:g} s"
     if status < 0:
-        return f"killed by signal {-status}, {signal.strsignal(-status) or 'unknown'}"
-    return f"exit status {status}" if status else ""
+        meaning = signal.strsignal(-status) or "unknown"
+        return f"killed by signal {-status}, {meaning}"
+    if status:
+        return f"exit status {status}"
+    return ""

@@ -58,19 +58,22 @@ def command(
     served = choice.served(commands)
     if not served:
         program.messages.warn(f"no command is served; see: {program.name} mcp tools")
+
     if sys.stdin is None or sys.stdout is None:
         raise ChoiceError("stdin or stdout is closed; the client must open both")
     if os.isatty(0):
         program.messages.warn("waiting for an assistant on stdin; to stop: Ctrl-C")
+
     search = searches(form, len(served))  # decided once: commands may be removed later
+    instructions = f"The commands of {program.name}; each tool runs one."
     if search:
-        instructions = (
-            f"{len(served)} commands of {program.name}: find, describe and run them."
-        )
-    else:
-        instructions = f"The commands of {program.name}; each tool runs one."
+        count = f"{len(served)} commands of {program.name}"
+        instructions = f"{count}: find, describe and run them."
+
+    # Before anyio and its threads: a process with threads must not fork.
     guard = Guard()
     guard.start()
+
     offer = Offer(choice, served, program.name, search=search, confirm=confirm)
     _serve(program, guard, (offer, instructions), (max_output, timeout, jobs))
 

@@ -77,9 +77,8 @@ class Tools:
         ctx: ServerRequestContext[Any],
         params: types.PaginatedRequestParams | None,
     ) -> types.ListToolsResult:
-        tools = [
-            types.Tool.model_validate(tool) for tool in self.changes.list_tools(ctx)
-        ]
+        listed = self.changes.list_tools(ctx)
+        tools = [types.Tool.model_validate(tool) for tool in listed]
         return types.ListToolsResult(tools=tools)
 
     async def list_resources(
@@ -109,9 +108,11 @@ class Tools:
         try:
             content = await anyio.to_thread.run_sync(self._resources.read, uri)
         except HostError as failure:
-            is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-            code = types.INVALID_PARAMS if is_modern else _NOT_FOUND
+            code = _NOT_FOUND
+            if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                code = types.INVALID_PARAMS
             raise MCPError(code, printable(str(failure)), {"uri": uri}) from None
+
         text = types.TextResourceContents(
             uri=uri, mime_type=content.mime_type, text=content.text
         )
@@ -120,18 +121,20 @@ class Tools:
     async def complete(
         self, ctx: ServerRequestContext[Any], params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        others = (params.context.arguments if params.context else None) or {}
-        asked = params.argument
+        others = {}
+        if params.context and params.context.arguments:
+            others = params.context.arguments
+        variable = params.argument
         try:
             values = await anyio.to_thread.run_sync(
-                self._resources.completed, asked.name, asked.value, others
+                self._resources.completed, variable.name, variable.value, others
             )
         except HostError:
             values = []  # of a command that is not offered
-        some, total = limited(values)
-        completion = types.Completion(
-            values=some, total=total, has_more=total > len(some)
-        )
+
+        first, total = limited(values)
+        has_more = total > len(first)
+        completion = types.Completion(values=first, total=total, has_more=has_more)
         return types.CompleteResult(completion=completion)
 
     async def set_log_level(
@@ -159,16 +162,16 @@ class Tools:
         except HostError as failure:
             return _result([printable(f"{failure}; nothing was run")], failed=True)
         except OSError as failure:
-            return _result(
-                [f"the command cannot be started: {failure.strerror}"], failed=True
-            )
+            what = f"the command cannot be started: {failure.strerror}"
+            return _result([what], failed=True)
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
+        """Count a call while it waits or runs. Raises CallError if there are too many."""
         if self._calls >= self._jobs + _MOST_WAITING:
-            raise CallError(
-                f"busy: {self._jobs} running, {_MOST_WAITING} waiting; try again later"
-            )
+            busy = f"busy: {self._jobs} running, {_MOST_WAITING} waiting"
+            raise CallError(f"{busy}; try again later")
+
         self._calls += 1
         try:
             yield
@@ -178,17 +181,37 @@ class Tools:
     async def _carry_out(
         self, ctx: ServerRequestContext[Any], params: _Params, call: Call
     ) -> _Result:
+        """Ask for the user's consent if the call needs it, run the command, return its output."""
         if call.question:
-            try:
-                required = await self._asking.ask(ctx, params, call.question)
-            except CallError as failure:
-                await anyio.to_thread.run_sync(record_refusal, ctx, params.name, call)
-                raise CallError(
-                    f"{failure}; to run the command by hand: {call.line}"
-                ) from None
+            required = await self._consent(ctx, params, call)
             if required:
                 return required
 
+        ending = await self._run(ctx, params.name, call)
+
+        result = _ended(ending, self._limits)
+        if call.command.definition.output and not result.is_error:
+            _add_data(result, call, ending)
+        return result
+
+    async def _consent(
+        self, ctx: ServerRequestContext[Any], params: _Params, call: Call
+    ) -> types.InputRequiredResult | None:
+        """Return None if the user agreed, or the result that makes the client ask.
+
+        Raises CallError, which names the command line to run by hand, if the user did not agree.
+        """
+        try:
+            return await self._asking.ask(ctx, params, call.question)
+        except CallError as failure:
+            await anyio.to_thread.run_sync(record_refusal, ctx, params.name, call)
+            by_hand = f"to run the command by hand: {call.line}"
+            raise CallError(f"{failure}; {by_hand}") from None
+
+    async def _run(
+        self, ctx: ServerRequestContext[Any], tool: str, call: Call
+    ) -> Ending:
+        """Run a command in its turn, report its progress, and record it in the history."""
         logs = self._logs(ctx)
 
         async def progress(number: int, line: str) -> None:
@@ -198,21 +221,19 @@ class Tools:
 
         confirmation = GIVEN if call.question else NOT_NEEDED
         async with self._turn:
-            with recorded_call(ctx, params.name, call, confirmation) as record:
+            with recorded_call(ctx, tool, call, confirmation) as record:
 
                 def hidden(variables: Mapping[str, Variable]) -> set[str]:
                     declared = declared_secrets(call.command.definition, variables)
                     secrets = secrets_of(variables, declared)
+                    # Only now can the history mask the arguments that it writes.
                     record.recorded.start(secrets)
                     return secrets
 
                 environ = record.recorded.environment(caller_environment())
                 ending = await self._runner.run(call.argv, environ, hidden, progress)
                 record.ended(ending.status, ending.stdout + ending.stderr)
-        result = _ended(ending, self._limits)
-        if call.command.definition.output and not result.is_error:
-            _add_data(result, call, ending)
-        return result
+        return ending
 
     def _logs(self, ctx: ServerRequestContext[Any]) -> bool:
         """Return whether the client asked for log messages.
@@ -227,9 +248,8 @@ class Tools:
 def server_of(program: Program, tools: Tools, instructions: str) -> Server[Any]:
     """Return the SDK's server, which answers all requests with `tools`."""
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # clients of 2025 still use what the SDK calls deprecated
+        # Clients of 2025 still use what the SDK calls deprecated.
+        warnings.simplefilter("ignore")
         server: Server[Any] = Server(
             program.name,
             version=program.version,
@@ -270,18 +290,17 @@ async def serve(program: Program, tools: Tools, instructions: str) -> int:
             await wire.gone.wait()
             tasks.cancel_scope.cancel()
 
-        for task in (
-            end_on_signal,
-            end_without_client,
-            wire.drain,
-            tools.changes.watch,
-        ):
-            tasks.start_soon(task)
-        ends = cast("Any", wire)
+        tasks.start_soon(end_on_signal)
+        tasks.start_soon(end_without_client)
+        tasks.start_soon(wire.drain)
+        tasks.start_soon(tools.changes.watch)
+
+        ends = cast("Any", wire)  # the SDK expects files
+        options = server.create_initialization_options(changes)
         async with stdio_server(stdin=ends, stdout=ends) as (reading, writing):
-            await server.run(
-                reading, writing, server.create_initialization_options(changes)
-            )
+            await server.run(reading, writing, options)
+
+        # The client has closed stdin; it may still read answers.
         with anyio.move_on_after(_LAST_ANSWERS):
             await wire.empty()
         tasks.cancel_scope.cancel()
@@ -294,10 +313,18 @@ def threads_for(jobs: int) -> None:
 
 
 def _ended(ending: Ending, limits: Limits) -> types.CallToolResult:
-    stderr = f"stderr:\n{ending.stderr}" if ending.stderr else ""
+    """Return the result of a run: its output, and how it ended if it failed."""
+    blocks = []
+    if ending.stdout:
+        blocks.append(ending.stdout)
+    if ending.stderr:
+        blocks.append(f"stderr:\n{ending.stderr}")
     how = how_it_ended(ending.status, limits.seconds)
-    blocks = [block for block in (ending.stdout, stderr, how) if block]
-    return _result(blocks or ["(no output)"], failed=ending.status != 0)
+    if how:
+        blocks.append(how)
+    if not blocks:
+        blocks.append("(no output)")
+    return _result(blocks, failed=ending.status != 0)
 
 
 def _add_data(result: types.CallToolResult, call: Call, ending: Ending) -> None:
@@ -310,9 +337,9 @@ def _add_data(result: types.CallToolResult, call: Call, ending: Ending) -> None:
 
 
 def _result(blocks: list[str], failed: bool = False) -> types.CallToolResult:
-    content: list[types.ContentBlock] = [
-        types.TextContent(text=block) for block in blocks
-    ]
+    content: list[types.ContentBlock] = []
+    for block in blocks:
+        content.append(types.TextContent(text=block))
     return types.CallToolResult(content=content, is_error=failed)
 
 
@@ -324,8 +351,10 @@ class _OneLine(logging.Handler):
         self._messages = program.messages
 
     def emit(self, record: logging.LogRecord) -> None:
-        failure = record.exc_info[1] if record.exc_info else None
-        self._messages.warn(record.getMessage() + (f": {failure!r}" if failure else ""))
+        text = record.getMessage()
+        if record.exc_info and record.exc_info[1]:
+            text += f": {record.exc_info[1]!r}"
+        self._messages.warn(text)
 
 
 def _log_in_one_line(program: Program) -> None:

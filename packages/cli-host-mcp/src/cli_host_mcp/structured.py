@@ -31,12 +31,14 @@ def schema_of_output(definition: Definition) -> dict[str, Any] | None:
     schema = output_schema(definition) or {}
     if schema.get("type") == "object":
         return schema
-    shared = {key: schema[key] for key in _DEFINITIONS if key in schema}
-    inner = {
-        key: value
-        for key, value in schema.items()
-        if key not in shared and key != "$schema"
-    }
+
+    shared = {}
+    inner = {}
+    for key, value in schema.items():
+        if key in _DEFINITIONS:
+            shared[key] = value
+        elif key != "$schema":
+            inner[key] = value
     properties = {RESULT: inner}
     return {**shared, "type": "object", "properties": properties, "required": [RESULT]}
 
@@ -46,7 +48,6 @@ def structured(definition: Definition, stdout: bytes | None) -> dict[str, Any]:
 
     Raises OutputError if it is cut, not one JSON value, or not what the schema describes.
     """
-    schema = schema_of_output(definition) or {}
     if stdout is None:
         raise OutputError("the output is too long to be data; see --max-output")
     try:
@@ -54,8 +55,12 @@ def structured(definition: Definition, stdout: bytes | None) -> dict[str, Any]:
     except ValueError as failure:
         where = getattr(failure, "msg", str(failure))
         raise OutputError(f"stdout is not one JSON value: {where}") from None
-    is_plain = (output_schema(definition) or {}).get("type") == "object"
-    content = value if is_plain else {RESULT: value}
+
+    schema = schema_of_output(definition) or {}
+    declared = output_schema(definition) or {}
+    content = value
+    if declared.get("type") != "object":
+        content = {RESULT: value}
     try:
         jsonschema.validate(content, schema)
     except jsonschema.ValidationError as failure:

@@ -17,9 +17,8 @@ SEARCH_TOOLS = ("find", "describe", "run")
 EFFECTS = ("read", "change", "destroy")  # the mildest first
 _LONGEST_NAME = 60  # with the prefix that clients add
 _MOST_FOUND = 20
-_PLAIN = re.compile(
-    r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*"
-)  # words of this form can be joined by `__` without ambiguity
+# Words of this form can be joined by `__` without ambiguity.
+_PLAIN = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")
 _DIGITS = 24  # 96 bits, so that collisions cannot be found
 _HASHED = re.compile(rf".*-[0-9a-f]{{{_DIGITS}}}")
 _TEXT = {"type": "string"}
@@ -35,12 +34,10 @@ def tool_name(words: Sequence[str], program: str) -> str:
     plain = "__".join(words)
     # Even under a program with a very long name, a hash needs its digits.
     longest = max(_LONGEST_NAME - len(f"mcp__{program}__"), _DIGITS + 2)
-    if (
-        len(plain) <= longest
-        and all(_PLAIN.fullmatch(word) for word in words)
-        and not _HASHED.fullmatch(plain)
-    ):
+    are_plain = all(_PLAIN.fullmatch(word) for word in words)
+    if are_plain and len(plain) <= longest and not _HASHED.fullmatch(plain):
         return plain
+
     digest = hashlib.sha256("/".join(words).encode()).hexdigest()[:_DIGITS]
     readable = re.sub(r"[^A-Za-z0-9_-]", "_", plain)
     return f"{readable[: longest - _DIGITS - 1]}-{digest}"
@@ -53,10 +50,12 @@ def strongest_effects(definition: Definition) -> str:
     """
     if definition.starts_commands:
         return "destroy"
-    raised = [
-        argument.effects for argument in definition.known_args if argument.effects
-    ]
-    return max([definition.effects, *raised], key=EFFECTS.index)
+
+    effects = [definition.effects]
+    for argument in definition.known_args:
+        if argument.effects:
+            effects.append(argument.effects)
+    return max(effects, key=EFFECTS.index)
 
 
 def tool_of(command: Command, program: str) -> dict[str, Any]:
@@ -69,9 +68,11 @@ def tool_of(command: Command, program: str) -> dict[str, Any]:
     if definition.requires:
         texts.append(f"Requires: {', '.join(map(str, definition.requires))}")
     for example in definition.examples:
-        purpose = example["description"]
         text = f"Example: {example['command']}"
-        texts.append(f"{text} ({purpose})" if purpose else text)
+        if example["description"]:
+            text += f" ({example['description']})"
+        texts.append(text)
+
     tool: dict[str, Any] = {
         "name": tool_name(command.words, program),
         "title": printable(definition.name),
@@ -127,22 +128,33 @@ def find(commands: Sequence[Command], query: str) -> str:
     """Return the commands that match a query best, one per line; without a query, an overview."""
     searched = query.lower().split()
     if not searched and len(commands) > _MOST_FOUND:
-        counts = Counter(command.words[0] for command in commands)
-        return "\n".join(
-            f"{top} (commands: {count})" for top, count in sorted(counts.items())
-        )
-    scores = {command.words: _score(command, searched) for command in commands}
-    fitting = [command for command in commands if scores[command.words] or not searched]
+        return _overview(commands)
+
+    fitting = []
+    for command in commands:
+        score = _score(command, searched)
+        if score or not searched:
+            fitting.append((-score, command.words, command))
     if not fitting:
         return "nothing found; try other words, or omit the query for an overview"
-    fitting.sort(key=lambda command: (-scores[command.words], command.words))
+
+    fitting.sort()  # the best first; no two commands have the same words
     lines = []
-    for command in fitting[:_MOST_FOUND]:
+    for _, words, command in fitting[:_MOST_FOUND]:
         definition = command.definition
-        line = f"{' '.join(command.words)}: {definition.description} ({definition.effects})"
+        line = f"{' '.join(words)}: {definition.description} ({definition.effects})"
         lines.append(printable(line))
     if len(fitting) > _MOST_FOUND:
         lines.append(f"… and {len(fitting) - _MOST_FOUND} more")
+    return "\n".join(lines)
+
+
+def _overview(commands: Sequence[Command]) -> str:
+    """Return a line with the number of commands for each first word."""
+    counts = Counter(command.words[0] for command in commands)
+    lines = []
+    for word, count in sorted(counts.items()):
+        lines.append(f"{word} (commands: {count})")
     return "\n".join(lines)
 
 

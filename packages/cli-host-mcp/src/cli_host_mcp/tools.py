@@ -21,15 +21,23 @@ def command(choice: Choice, form: str) -> None:
     program = Program.current()
     commands = all_commands(program)
     choice.check(commands)
-    served = choice.served(commands)
-    reasons = {" ".join(command.words): choice.refusal(command) for command in commands}
+
+    served = []
+    left_out = {}
+    for command in commands:
+        reason = choice.refusal(command)
+        if reason:
+            left_out[" ".join(command.words)] = reason
+        else:
+            served.append(command)
+
     if searches(form, len(served)):
         tools = search_tools(choice.read_only)
     else:
         tools = [tool_of(command, program.name) for command in served]
     shown = {
         "tools": tools,
-        "commands": [words for words, reason in reasons.items() if not reason],
-        "left_out": {words: reason for words, reason in reasons.items() if reason},
+        "commands": [" ".join(command.words) for command in served],
+        "left_out": left_out,
     }
     click.echo(json.dumps(shown, indent=2))

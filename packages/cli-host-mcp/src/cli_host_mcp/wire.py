@@ -55,14 +55,16 @@ class Wire:
                     dropping = False
                 elif line.strip():
                     yield line.decode("utf-8", "replace")
+            # What follows belongs to the same message, up to its line end.
             if len(rest) > LONGEST_MESSAGE:
                 if not dropping:
-                    self._complain(
-                        f"a message of more than {LONGEST_MESSAGE} bytes was dropped"
-                    )
-                rest, dropping = b"", True
+                    what = f"a message of more than {LONGEST_MESSAGE} bytes"
+                    self._complain(f"{what} was dropped")
+                rest = b""
+                dropping = True
 
     async def write(self, text: str) -> None:
+        """Buffer an answer; wait while the buffer is full."""
         await self._has_room()
         if not self.gone.is_set():
             self._waiting += text.encode()
@@ -77,12 +79,15 @@ class Wire:
             await self._some.wait()
             try:
                 await _ready(anyio.wait_writable, self._outgoing)
-                del self._waiting[: os.write(self._outgoing, self._waiting[:_SURE])]
+                written = os.write(self._outgoing, self._waiting[:_SURE])
+                del self._waiting[:written]
             except OSError:
                 self._waiting.clear()
                 self.gone.set()
+
             if not self._waiting:
                 self._some = anyio.Event()
+            # An event of anyio cannot be reset: each step has a new one.
             self._room.set()
             self._room = anyio.Event()
 

@@ -35,16 +35,18 @@ def _traced(path: str) -> list[tuple[str, ...]]:
         return [()]
     content = read_json(path)
     commands = content.get(_KEY) if isinstance(content, dict) else None
-    if not isinstance(commands, list) or not all(
-        isinstance(item, str) for item in commands
-    ):
-        what = (
-            f'"{_KEY}": expected a list of commands, such as ["deploy", "db migrate"]'
-        )
-        raise DefinitionError(Problem(path, what))
+    if not _is_list_of_texts(commands):
+        expected = 'expected a list of commands, such as ["deploy", "db migrate"]'
+        raise DefinitionError(Problem(path, f'"{_KEY}": {expected}'))
+
     traced: list[tuple[str, ...]] = []
-    for words in sorted(tuple(item.split()) for item in commands):
+    for words in sorted(tuple(text.split()) for text in commands):
         # The words of a category stand for all commands below it, which must not be sent twice.
-        if not any(words[: len(shorter)] == shorter for shorter in traced):
+        is_below = any(words[: len(shorter)] == shorter for shorter in traced)
+        if not is_below:
             traced.append(words)
     return traced
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

@@ -14,13 +14,19 @@ from datetime import datetime
 
 from host import FinishedRun, OperationError, masked_text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import ReadableSpan
+
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
 _PROTOCOL = "http/protobuf"
 _EXPORTER = "otlp"
-# the program waits at most 5 seconds for the functions of all plugins
-_MOST_SECONDS = 3.0
+_MOST_SECONDS = (
+    3.0  # the program waits at most 5 seconds for the functions of all plugins
+)
 
 Attribute = str | int | Sequence[str]
 
@@ -33,14 +39,13 @@ def send_span(run: FinishedRun) -> None:
         return
     protocol = _first(environ, _PROTOCOLS)
     if protocol not in ("", _PROTOCOL):
-        raise OperationError(
-            f"only the protocol {_PROTOCOL} is supported, not {protocol}"
-        )
+        what = f"only the protocol {_PROTOCOL} is supported, not {protocol}"
+        raise OperationError(what)
+
     problem = _export(run, environ)
     if problem:
-        raise OperationError(
-            f"no trace was sent to {masked_text(endpoint)}: {masked_text(problem)}"
-        )
+        what = f"no trace was sent to {masked_text(endpoint)}"
+        raise OperationError(f"{what}: {masked_text(problem)}")
 
 
 def _is_off(environ: Mapping[str, str]) -> bool:
@@ -56,23 +61,32 @@ def _export(run: FinishedRun, environ: Mapping[str, str]) -> str:
     logging.getLogger().addHandler(messages)  # the SDK would write them to stderr
 
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
     from opentelemetry.sdk.trace.export import SpanExportResult
+
+    span = _span_of(run, environ)
+    if span is None:
+        return ""
+    result = OTLPSpanExporter(timeout=_seconds(environ)).export([span])
+    if result is SpanExportResult.SUCCESS:
+        return ""
+    return messages.first or "unknown error"
+
+
+def _span_of(run: FinishedRun, environ: Mapping[str, str]) -> ReadableSpan | None:
+    """Return the span, or None if the sampler or the caller's trace decided against it."""
+    from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
     from opentelemetry.trace import SpanKind, Status, StatusCode
     from opentelemetry.trace.propagation.tracecontext import (
         TraceContextTextMapPropagator,
     )
 
     program = os.path.basename(sys.argv[0])
-    resource = Resource.create({"host.name": run.host, "service.version": run.version})
-    if "OTEL_SERVICE_NAME" not in environ and "service.name=" not in environ.get(
-        "OTEL_RESOURCE_ATTRIBUTES", ""
-    ):
-        resource = resource.merge(Resource({"service.name": program}))
-    tracer = TracerProvider(resource=resource, shutdown_on_exit=False).get_tracer(
-        "cli-host-otel"
+    provider = TracerProvider(
+        resource=_resource(run, program, environ), shutdown_on_exit=False
     )
+    tracer = provider.get_tracer("cli-host-otel")
+
+    # The variables of W3C's Trace Context: the span belongs to the caller's trace.
     carrier = {
         "traceparent": environ.get("TRACEPARENT", ""),
         "tracestate": environ.get("TRACESTATE", ""),
@@ -88,12 +102,21 @@ def _export(run: FinishedRun, environ: Mapping[str, str]) -> str:
     if run.status:
         span.set_status(Status(StatusCode.ERROR, _ending(run)))
     span.end(start + round(run.seconds * 1e9))
-    if not isinstance(span, ReadableSpan):
-        return ""  # the sampler or the caller's trace decided against it
-    result = OTLPSpanExporter(timeout=_seconds(environ)).export([span])
-    if result is SpanExportResult.SUCCESS:
-        return ""
-    return messages.first or "unknown error"
+
+    # A span that is not recorded is of another class.
+    return span if isinstance(span, ReadableSpan) else None
+
+
+def _resource(run: FinishedRun, program: str, environ: Mapping[str, str]) -> Resource:
+    """Return what describes the sender; the user's variables name the service."""
+    from opentelemetry.sdk.resources import Resource
+
+    resource = Resource.create({"host.name": run.host, "service.version": run.version})
+    attributes = environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    if "OTEL_SERVICE_NAME" in environ or "service.name=" in attributes:
+        return resource
+    # Otherwise, the SDK would call it "unknown_service".
+    return resource.merge(Resource({"service.name": program}))
 
 
 def _attributes(run: FinishedRun, program: str) -> dict[str, Attribute]:
@@ -141,7 +164,9 @@ def _seconds(environ: Mapping[str, str]) -> float:
         seconds = float(_first(environ, _TIMEOUTS) or _MOST_SECONDS)
     except ValueError:
         return _MOST_SECONDS
-    return min(seconds, _MOST_SECONDS) if seconds > 0 else _MOST_SECONDS
+    if seconds <= 0:
+        return _MOST_SECONDS
+    return min(seconds, _MOST_SECONDS)
 
 
 def _first(environ: Mapping[str, str], names: Sequence[str]) -> str:
