@@ -206,9 +206,13 @@ def _default(schema: Mapping[str, Any], text: str | None) -> Any:
         return text.lower() in ("true", "1", "on", "yes")
     if kind == "array":
         return [text]
-    if kind == "string":
-        return text
+    if kind in ("integer", "number"):
+        return _number(kind, text)
+    return text
 
+
+def _number(kind: str, text: str) -> int | float | None:
+    """Return the number that a text shows, or None if it shows none."""
     try:
         number = int(text) if kind == "integer" else float(text)
     except ValueError:

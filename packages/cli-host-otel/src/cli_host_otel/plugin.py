@@ -35,7 +35,7 @@ def _traced(path: str) -> list[tuple[str, ...]]:
         return [()]
     content = read_json(path)
     commands = content.get(_KEY) if isinstance(content, dict) else None
-    if not _is_list_of_texts(commands):
+    if not (isinstance(commands, list) and _are_texts(commands)):
         expected = 'expected a list of commands, such as ["deploy", "db migrate"]'
         raise DefinitionError(Problem(path, f'"{_KEY}": {expected}'))
 
@@ -48,5 +48,5 @@ def _traced(path: str) -> list[tuple[str, ...]]:
     return traced
 
 
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+def _are_texts(values: list[object]) -> bool:
+    return all(isinstance(value, str) for value in values)
