@@ -38,20 +38,22 @@ def completion(
     source. If the installation has commands that change the calling shell, the code for
     bash, zsh and fish contains the function that they need.
     """
-    program, environ = session.program, session.environ
-    if not (install or uninstall):
-        code = completion_code(shell, program, key=key)
-        if has_shell_commands(session):
-            code += fill_template("shell_function", NAME=program).get(shell, "")
-        session.show(code)
-        return
+    program = session.program
+    environ = session.environ
     path = start_up_file(shell, program, environ)
+
     if install:
         install_completion(shell, program, environ, key=key)
         session.show_lines(f"installed in {path}; open a new shell")
-    else:
+    elif uninstall:
         remove_completion(shell, program, environ)
         session.show_lines(f"removed from {path}")
+    else:
+        code = completion_code(shell, program, key=key)
+        if has_shell_commands(session):
+            # Not every shell has a template for the function.
+            code += fill_template("shell_function", NAME=program).get(shell, "")
+        session.show(code)
 
 
 def completion_code(shell: str, program: str, *, key: bool = False) -> str:
@@ -71,22 +73,23 @@ def has_shell_commands(session: Session) -> bool:
     Problems are not reported, because a start-up file of the shell calls this.
     """
     try:
-        installation = session.installation
-        index = DefinitionIndex(installation)
+        index = DefinitionIndex(session.installation)
         catalog = Catalog(session.lock_for_inspection, index.read_definition)
-        inside = contents(catalog, (), deep=True)
+        listing = contents(catalog, (), deep=True)
         if not session.safe:
             index.save()
-        runnable = [
-            category.words for category in inside.categories if category.runnable
+
+        names = [command.words for command in listing.commands]
+        names += [
+            category.words for category in listing.categories if category.runnable
         ]
-        words = [command.words for command in inside.commands] + runnable
-        definitions = [catalog.find(each).definition for each in words]
+        for words in names:
+            definition = catalog.find(words).definition
+            if definition is not None and definition.shell:
+                return True
     except HostError:
         return False
-    return any(
-        definition is not None and definition.shell for definition in definitions
-    )
+    return False
 
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
@@ -98,7 +101,7 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
     """Return whether the shell loads completion when it starts; False if a file is unreadable."""
     for path in _files(shell, program, environ):
         with suppress(OSError):
-            if any(_is_ours(line, program) for line in _lines(path)):
+            if _has_our_lines(path, program):
                 return True
     return False
 
@@ -106,7 +109,9 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
     """Return the caller's shell if it can complete `program`, but does not yet; otherwise ""."""
     shell = shell_of(environ)
-    return "" if not shell or completes(shell, program, environ) else shell
+    if not shell or completes(shell, program, environ):
+        return ""
+    return shell
 
 
 def install_completion(
@@ -114,30 +119,35 @@ def install_completion(
 ) -> None:
     """Add completion for new shells; with `key`, also the key for `self pick`. Raises OSError."""
     path = start_up_file(shell, program, environ)
-    ours = _code_of_file(shell, program, key=key).encode().splitlines(keepends=True)
+    code = _code_of_file(shell, program, key=key).encode()
+    ours = code.splitlines(keepends=True)
+
+    # An earlier version used another file; the code must not be loaded twice.
     for file in _files(shell, program, environ):
         if file != path:
             _remove_lines(file, program)
+
     before = _lines(path)
-    lines = [line for line in before if not _is_ours(line, program)]
-    if not SHELLS[shell].line:
-        lines = []  # the whole file is ours
-    elif all(line in before for line in ours):
-        return
-    elif lines and not lines[-1].endswith(b"\n"):
-        lines[-1] += b"\n"
+    # If the shell's file has no line that loads the code, the whole file is ours.
+    lines: list[bytes] = []
+    if SHELLS[shell].line:
+        if all(line in before for line in ours):
+            return
+        lines = [line for line in before if not _is_ours(line, program)]
+        if lines and not lines[-1].endswith(b"\n"):
+            lines[-1] += b"\n"
+
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    write_file(os.path.realpath(path), b"".join([*lines, *ours]))
+    write_file(os.path.realpath(path), b"".join(lines + ours))
 
 
 def remove_completion(shell: str, program: str, environ: Mapping[str, str]) -> None:
     """Remove completion for new shells; delete a file in which nothing is left. Raises OSError."""
     for file in _files(shell, program, environ):
-        is_code = not SHELLS[shell].line
-        if is_code and any(_is_ours(line, program) for line in _lines(file)):
-            os.unlink(file)
-        else:
+        if SHELLS[shell].line:
             _remove_lines(file, program)
+        elif _has_our_lines(file, program):
+            os.unlink(file)
 
 
 def _remove_lines(path: str, program: str) -> None:
@@ -145,6 +155,7 @@ def _remove_lines(path: str, program: str) -> None:
     others = [line for line in lines if not _is_ours(line, program)]
     if others == lines:
         return
+
     # A file of its own, such as acme.fish, exists only for this line.
     if not others and os.path.basename(path).startswith(f"{program}."):
         os.unlink(path)
@@ -170,7 +181,9 @@ def _code_of_file(shell: str, program: str, *, key: bool) -> str:
     line = SHELLS[shell].line
     if not line:
         return completion_code(shell, program, key=key)
-    loads = line.format(program=program, options=" --key" if key else "")
+
+    options = " --key" if key else ""
+    loads = line.format(program=program, options=options)
     return f"{loads} {_mark(program).decode()}\n"
 
 
@@ -181,4 +194,10 @@ def _mark(program: str) -> bytes:
 def _is_ours(line: bytes, program: str) -> bool:
     text = line.rstrip(b"\n")
     mark = _mark(program)
-    return text == mark or (text.endswith(mark) and b"self completion" in text)
+    if text == mark:
+        return True
+    return text.endswith(mark) and b"self completion" in text
+
+
+def _has_our_lines(path: str, program: str) -> bool:
+    return any(_is_ours(line, program) for line in _lines(path))

@@ -1,5 +1,6 @@
 """`self env`: show where the value of each variable comes from."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from builtin_plugins.administration.declared import (
@@ -13,6 +14,7 @@ from host.cli.lookup import find_command
 from host.cli.session import Session
 from host.cli.variables import shown_variables, traced_variables
 from host.run.layers import SYSTEM
+from host.run.plan import Run
 from host.run.text import EMPTY
 
 
@@ -36,76 +38,112 @@ def env(
     they appear. Credentials in addresses are masked, too.
     """
     words, names = _split(session, words)
-    found, _ = find_command(session, words)
-    found = session.catalog.follow(found)
-    definition: Any = found.definition
+    match, _ = find_command(session, words)
+    match = session.catalog.follow(match)
+    definition: Any = match.definition
     run = session.run_with_variables(
-        found.words, definition, session.run_environ, secrets=show_secrets
+        match.words, definition, session.run_environ, secrets=show_secrets
     )
-    layers = run.layers
-    every = traced_variables(layers)
-    callers = {one.env for one in definition.args if one.env in run.environ}
-    shown = shown_variables(run, every, show_secrets=show_secrets)
-    relevant = {*callers, *definition.required_envs}
-    relevant |= {
-        name for name, one in every.items() if one.rank != SYSTEM or one.shadows
-    }
-    wanted = shown if all else shown.keys() & relevant
-    order = names or sorted(wanted, key=lambda name: (not shown[name].rank, name))
-    described = [_described(name, shown.get(name)) for name in order]
-    for path in layers.missing:
+
+    traced = traced_variables(run.layers)
+    shown = shown_variables(run, traced, show_secrets=show_secrets)
+    if not names:
+        listed = shown if all else shown.keys() & _relevant(run, traced)
+        # By name; variables without a rank, which the run itself sets, are the last.
+        names = tuple(sorted(listed, key=lambda name: (not shown[name].rank, name)))
+    rows = [_row(name, shown.get(name)) for name in names]
+
+    _report_problems(session, run)
+    if format == "json":
+        session.show_json(rows)
+    else:
+        session.show(_text(rows, session.layout.root, session.terminal))
+
+
+def _relevant(run: Run, traced: Mapping[str, Variable]) -> set[str]:
+    """Return the names of the variables that not only the caller's environment sets.
+
+    The names that the command's definition has are among them, wherever their values come from.
+    """
+    definition = run.definition
+    names: set[str] = {*definition.required_envs}
+    for declared in definition.args:
+        if declared.env in run.environ:
+            names.add(declared.env)
+    for name, variable in traced.items():
+        if variable.rank != SYSTEM or variable.shadows:
+            names.add(name)
+    return names
+
+
+def _report_problems(session: Session, run: Run) -> None:
+    """Report what a run of the command would lack."""
+    for path in run.layers.missing:
         session.messages.warn(f"{path}: this environment file does not exist")
-    for reference in layers.unasked:
+    for reference in run.layers.unasked:
         what = f"{reference}: not resolved, so its variables are missing here"
         session.messages.line(f"{session.program}: {what}")
     try:
         run.check_variables()
     except SourceError as failure:
         session.messages.warn(str(failure))
-    if format == "json":
-        session.show_json(described)
-    else:
-        session.show(_text(described, session.layout.root, session.terminal))
 
 
 def _split(
     session: Session, words: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split `words` into the words of a command and the variable names that follow them."""
-    found = session.find(words)
-    if found.kind == "unknown" and words[len(found.words)].isupper():
-        found = session.find(found.words)  # a category may have its own entrypoint
-    if found.definition is None or not found.definition.is_command:
+    match = session.find(words)
+    if match.kind == "unknown" and words[len(match.words)].isupper():
+        # The words before the name may be a category with an entrypoint of its own.
+        match = session.find(match.words)
+
+    if match.definition is None or not match.definition.is_command:
         return words, ()
-    return found.words, words[len(found.words) :]
+    return match.words, words[len(match.words) :]
 
 
-def _described(name: str, one: Variable | None) -> dict[str, Any]:
-    shadows = [_value(weaker) for weaker in one.shadows] if one else []
-    return {"name": name, **_value(one), "shadows": shadows}
+def _row(name: str, variable: Variable | None) -> dict[str, Any]:
+    """Return the row of a variable; None is a variable that is not set."""
+    shadows: list[dict[str, Any]] = []
+    if variable is not None:
+        shadows = [_value(weaker) for weaker in variable.shadows]
+    return {"name": name, **_value(variable), "shadows": shadows}
 
 
-def _value(one: Variable | None) -> dict[str, Any]:
-    rank = one and (one.rank or None)  # variables of the run itself have rank 0
-    return {"value": one and one.value, "source": one and one.source, "rank": rank}
+def _value(variable: Variable | None) -> dict[str, Any]:
+    if variable is None:
+        return {"value": None, "source": None, "rank": None}
+    return {
+        "value": variable.value,
+        "source": variable.source,
+        "rank": variable.rank or None,  # variables of the run itself have rank 0
+    }
 
 
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
     """Return the variables in `rows` as text, with paths in the installation relative to it."""
-
-    def value_text(row: dict[str, Any]) -> str:
-        if row["value"] is None:
-            return "is not set"
-        rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
-        source = printable(row["source"].removeprefix(f"{root}/"))
-        return f"{printable(row['value']) or EMPTY}  ← {source}{rank}"
-
-    names = max((width_of(printable(row["name"])) for row in rows), default=0)
+    name_width = max((width_of(printable(row["name"])) for row in rows), default=0)
     lines = []
     for row in rows:
         name = printable(row["name"])
-        label = terminal.styled(name, "name") + " " * (names - width_of(name))
-        lines.append(f"{label}  {value_text(row)}")
-        behind = f"{' ' * names}    shadows "
-        lines += [f"{behind}{value_text(shadow)}" for shadow in row["shadows"]]
+        padding = " " * (name_width - width_of(name))
+        label = terminal.styled(name, "name") + padding
+        lines.append(f"{label}  {_value_text(row, root)}")
+
+        indent = " " * name_width
+        for shadow in row["shadows"]:
+            lines.append(f"{indent}    shadows {_value_text(shadow, root)}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _value_text(row: dict[str, Any], root: str) -> str:
+    """Return the text for a row with a value, its source and its rank: `eu  ← .env (rank 4)`."""
+    if row["value"] is None:
+        return "is not set"
+
+    value = printable(row["value"]) or EMPTY
+    source = printable(row["source"].removeprefix(f"{root}/"))
+    if row["rank"] is None:
+        return f"{value}  ← {source}"
+    return f"{value}  ← {source} (rank {row['rank']:g})"

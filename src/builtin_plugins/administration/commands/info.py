@@ -8,6 +8,7 @@ from builtin_plugins.administration.pages import show_facts
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import Catalog
+from host.run.lock import Lock
 
 
 @self_command(
@@ -29,32 +30,44 @@ def info(session: Session, format: str) -> None:
         "installation": f"none; run: {session.program} self init",
     }
     paths = {"root": layout.root, "config_file": layout.config_file}
-    counts = {}
+    counts: dict[str, int] = {}
+
     if not session.is_missing:
-        installation, lock = session.installation, session.lock_for_inspection
+        installation = session.installation
         config = installation.config
-        facts |= {
-            "installation": "complete",
-            "name": config.name,
-            "version": config.version,
-        }
+        facts["installation"] = "complete"
+        facts["name"] = config.name
+        facts["version"] = config.version
+
         paths["commands_dir"] = installation.commands_dir
         paths["plugins_dir"] = installation.plugins_dir
         paths["settings_file"] = layout.settings_file
         paths["lock_file"] = installation.locks[0]
-        for project in installation.around()[0][:1]:
-            paths["project"] = project.root
-        inside = contents(Catalog(lock), (), deep=True)
-        plugins = {tree.plugin for tree in lock.trees if tree.plugin}
-        others = [plugin for plugin in lock.plugins.values() if not plugin.ours]
-        plugins |= {one.distribution if one.reference else one.name for one in others}
-        counted = {
-            "categories": inside.categories,
-            "commands": inside.commands,
-            "plugins": plugins,
-        }
-        counts = {name: len(those) for name, those in counted.items()}
+        projects, _ = installation.around()
+        if projects:
+            paths["project"] = projects[0].root
+
+        counts = _counts(session.lock_for_inspection)
+
     if format == "json":
         session.show_json({**facts, "paths": paths, "counts": counts or None})
     else:
         show_facts(session, {**facts, **paths, **counts}.items())
+
+
+def _counts(lock: Lock) -> dict[str, int]:
+    """Return the numbers of categories, commands and plugins."""
+    listing = contents(Catalog(lock), (), deep=True)
+
+    plugins = {tree.plugin for tree in lock.trees if tree.plugin}
+    for plugin in lock.plugins.values():
+        if plugin.ours:
+            continue
+        # A package counts once, however many plugins its entry points name.
+        plugins.add(plugin.distribution if plugin.reference else plugin.name)
+
+    return {
+        "categories": len(listing.categories),
+        "commands": len(listing.commands),
+        "plugins": len(plugins),
+    }

@@ -55,30 +55,31 @@ def new_command(
     command.json. --from copies an existing script unchanged; the comment in that script becomes
     the definition. The default language is bash.
     """
+    word = words[-1]
     file = options["from"]  # `from` is a keyword and cannot be a parameter
     if file:
-        _make(
-            session,
-            words,
-            {_extension(os.path.basename(file)): Path(file).read_bytes()},
-        )
+        script = Path(file).read_bytes()
+        _make(session, words, {_extension(os.path.basename(file)): script})
         if move:
             os.unlink(file)
     else:
-        made = _folder_files if folder else _script_file
         # Without a description, listings show none. An invented one would be in everybody's.
-        _make(session, words, made(words[-1], lang or "bash", description or ""))
-    called = " ".join(words)
+        make_files = _folder_files if folder else _script_file
+        files = make_files(word, lang or "bash", description or "")
+        _make(session, words, files)
+
+    command = " ".join(words)
     session.show_lines(
-        f"try it:     {session.program} {called}",
-        f"show help:  {session.program} help {called}",
-        f"change it:  {session.program} self edit {called}",
+        f"try it:     {session.program} {command}",
+        f"show help:  {session.program} help {command}",
+        f"change it:  {session.program} self edit {command}",
     )
 
 
 def _folder_files(word: str, lang: str, about: str) -> dict[str, str]:
     files = fill_template(f"command-{lang}")
-    files |= fill_template("command", WORD=word, ABOUT=about, SCRIPT="".join(files))
+    script = "".join(files)  # the only key, which is the name of the script
+    files |= fill_template("command", WORD=word, ABOUT=about, SCRIPT=script)
     return {f"/{name}": text for name, text in files.items()}
 
 
@@ -90,19 +91,26 @@ def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
     """
     [(name, text)] = fill_template(f"command-{lang}").items()
     shebang, _, code = text.partition("\n")
+
     examples = [{"command": f"{word} Ada", "description": "Greet Ada"}]
     block = json.dumps({"examples": examples}, ensure_ascii=False)
-    mark = "//" if lang == "node" else "#"
+    comment = ["/// command", block, "///"]
     summary = " ".join(about.split())
-    comment = [*([summary] if summary else []), "/// command", block, "///"]
+    if summary:
+        comment.insert(0, summary)
+
     # Below an empty line, the template's own comment describes the code and not the command.
-    lines = [shebang, *(f"{mark} {line}" for line in comment), "", code.lstrip("\n")]
+    mark = "//" if lang == "node" else "#"
+    lines = [shebang]
+    lines += [f"{mark} {line}" for line in comment]
+    lines += ["", code.lstrip("\n")]
     return {_extension(name): "\n".join(lines)}
 
 
 def _extension(name: str) -> str:
     """Return a script's extension with its dot, or "" if its name has none."""
-    return name.removeprefix(script_word(name)) if script_word(name) else ""
+    word = script_word(name)
+    return name.removeprefix(word) if word else ""
 
 
 @self_command(
@@ -132,29 +140,32 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
 
     The plugin has one working command. To try it, add the plugin.
     """
-    if not is_plugin_name(name) or not name.replace("-", "_").isidentifier():
-        raise UsageError(f"{name} is not a valid plugin name", "use a-z, 0-9 and -")
     package = name.replace("-", "_")
+    if not is_plugin_name(name) or not package.isidentifier():
+        raise UsageError(f"{name} is not a valid plugin name", "use a-z, 0-9 and -")
+
     values = {
         "NAME": name,
         "PACKAGE": package,
         "GREETING": f"{package.upper()}_GREETING",
     }
-    where = f"{package}/commands/" if python else ""
     files = fill_template("package" if python else "plugin", **values)
-    files |= {
-        f"{where}{path}": text
-        for path, text in fill_template("greeting", **values).items()
-    }
-    made = {f"{name}/{path}": text for path, text in sorted(files.items())}
-    _write(os.getcwd(), made)
-    program, wheel = session.program, f"dist/{package}-0.1.0-*.whl"
-    build = f"build it:  python3 -m pip wheel --no-deps --wheel-dir dist ./{name}"
+    commands_dir = f"{package}/commands/" if python else ""
+    for path, text in fill_template("greeting", **values).items():
+        files[f"{commands_dir}{path}"] = text
+    files = {f"{name}/{path}": text for path, text in sorted(files.items())}
+    _write(os.getcwd(), files)
+
+    lines = ["made", *(f"  {path}" for path in files)]
+    source = f"./{name}"
+    if python:
+        build = "python3 -m pip wheel --no-deps --wheel-dir dist"
+        lines.append(f"build it:  {build} {source}")
+        source = f"dist/{package}-0.1.0-*.whl"
     session.show_lines(
-        *("made", *(f"  {path}" for path in made)),
-        *([build] if python else []),
-        f"add it:    {program} self plugin add {wheel if python else f'./{name}'}",
-        f"try it:    {program} {name} hello",
+        *lines,
+        f"add it:    {session.program} self plugin add {source}",
+        f"try it:    {session.program} {name} hello",
     )
 
 
@@ -175,24 +186,42 @@ def _make(
     Each key of `files` is appended to the path of the command: "/command.json" or ".sh".
     """
     check_words(words)
-    found = session.find(words)
-    owner = found.definition if found.kind == "command" else None
-    if owner and (len(found.words) == len(words) or not owner.is_script):
-        taken = " ".join(found.words)
-        see = f"see: {session.program} self which {taken}"
-        raise OperationError(f"{taken} is already a command", see)
-    at, left = session.installation.commands_dir, list(words)
-    while len(left) > 1 and os.path.isdir(os.path.join(at, left[0])):
-        at = os.path.join(at, left.pop(0))
-    made = {f"{'/'.join(left)}{name}": content for name, content in files.items()}
+    _check_free(session, words)
+
+    # Only the categories that are missing are made, together with the command.
+    directory = session.installation.commands_dir
+    left = list(words)
+    while len(left) > 1 and os.path.isdir(os.path.join(directory, left[0])):
+        directory = os.path.join(directory, left.pop(0))
+
+    path = "/".join(left)
+    made = {f"{path}{name}": content for name, content in files.items()}
     for count in range(1, len(left)):
-        made[f"{'/'.join(left[:count])}/category.json"] = _category(left[count - 1])
-    _write(at, made)
-    session.show_lines("made", *(f"  {at}/{name}" for name in sorted(made)))
+        category = "/".join(left[:count])
+        made[f"{category}/category.json"] = _category(left[count - 1])
+
+    _write(directory, made)
+    session.show_lines("made", *(f"  {directory}/{name}" for name in sorted(made)))
+
+
+def _check_free(session: Session, words: tuple[str, ...]) -> None:
+    """Raise OperationError if a command has these words, or cannot have a command below it."""
+    match = session.find(words)
+    definition = match.definition
+    if match.kind != "command" or definition is None:
+        return
+
+    # Scripts may have commands below them: `deploy.sh` and `deploy/all.sh`.
+    is_taken = len(match.words) == len(words) or not definition.is_script
+    if is_taken:
+        command = " ".join(match.words)
+        see = f"see: {session.program} self which {command}"
+        raise OperationError(f"{command} is already a command", see)
 
 
 def _category(word: str, about: str | None = None) -> str:
-    return fill_template("category", WORD=word, ABOUT=about or "")["category.json"]
+    files = fill_template("category", WORD=word, ABOUT=about or "")
+    return files["category.json"]
 
 
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
@@ -207,6 +236,7 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
         raise OperationError(
             f"{target}: already exists", "use another name, or remove that path"
         )
+
     os.makedirs(directory, exist_ok=True)
     with staging(directory) as stage:
         for name, content in files.items():

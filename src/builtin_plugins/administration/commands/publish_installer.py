@@ -26,15 +26,20 @@ def publish_installer(session: Session, source: str | None) -> None:
     source = source or source_of_installation(session.layout.root, session.environ)
     if not source:
         raise UsageError("this installation does not record its source", "add SOURCE")
+
     address = team_source(source).entry.source
     scheme, has_scheme, _ = address.partition("://")
     if has_scheme and scheme.lower() not in _SCHEMES:
+        # With http, for example, others could change what the colleagues install.
         what = f"{address}: {scheme} is not safe for an installer"
         raise UsageError(what, f"use {', '.join(_SCHEMES[:-1])} or {_SCHEMES[-1]}")
-    program, address = session.program, shlex.quote(address)
+
+    program = session.program
+    quoted = shlex.quote(address)
     values = {
-        "WHAT": f"{program} from {address}",
+        "WHAT": f"{program} from {quoted}",
         "ADDRESS": "ADDRESS_OF_THIS_FILE",
-        "INIT": f'"$env/bin/cli" self init --from {address} --name {program} "$@"',
+        "INIT": f'"$env/bin/cli" self init --from {quoted} --name {program} "$@"',
     }
-    session.show(fill_template("installer", **values)["install.sh"])
+    files = fill_template("installer", **values)
+    session.show(files["install.sh"])

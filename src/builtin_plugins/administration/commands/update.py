@@ -76,35 +76,39 @@ def update(
     """
     launcher = launcher_of(session.layout)
     clone = clone_of_program()
-    if not (clone or check):
+    if not clone and not check:
         check_updatable(session.environ, launcher)
+
     now, newest = _versions(session, clone, timeout)
     if format == "json":
         session.show_json({"version": now or None, "newest": newest})
         return
-    shown = now or "an unknown version"
-    session.show_lines(
-        f"{now} is the newest version" if now == newest else f"{shown} → {newest}"
-    )
+
+    if now == newest:
+        session.show_lines(f"{now} is the newest version")
+    else:
+        session.show_lines(f"{now or 'an unknown version'} → {newest}")
     if check:
         return
+
     drop_abandoned_copy()
     with (
         os_errors_explained(),
         TemporaryDirectory() as directory,
         transaction_in(session, directory, timeout) as tx,
     ):
-        if now != newest:
-            ask_to_continue(session, "Update?", yes, "nothing was changed")
-            if clone:
-                _update_clone(clone, session.layout, tx)
-            else:
-                _update_package(session.layout, tx)
-            session.show_lines("updated")
-        elif is_launcher(
-            launcher
-        ):  # a killed update or `pipx upgrade` leaves the launcher old
-            renew_own_files(launcher, tx.messages.warn)
+        if now == newest:
+            # A killed update or `pipx upgrade` leaves the launcher old.
+            if is_launcher(launcher):
+                renew_own_files(launcher, tx.messages.warn)
+            return
+
+        ask_to_continue(session, "Update?", yes, "nothing was changed")
+        if clone:
+            _update_clone(clone, session.layout, tx)
+        else:
+            _update_package(session.layout, tx)
+        session.show_lines("updated")
 
 
 def _versions(session: Session, clone: str, seconds: float) -> tuple[str, str]:
@@ -118,11 +122,16 @@ def _versions(session: Session, clone: str, seconds: float) -> tuple[str, str]:
         git = Git(clone, environ, seconds)
         head = git("rev-parse", "HEAD").decode().strip()
         newest = newer_commit(git) or head
-        installed = installed_commit()
-        return (head if installed == newest else installed)[:12], newest[:12]
+        now = installed_commit()
+        if now == newest:
+            now = head  # the files are old, so the update has to finish
+        return now[:12], newest[:12]
+
+    # The launcher skips `site`, without which the program's metadata may not be found.
     complete_import_path()
     now = str(importlib_metadata.version(OWN_DISTRIBUTION))
     newest = newest_version(Requirement(OWN_DISTRIBUTION), Installer(environ, seconds))
+    # An installed pre-release may be newer than the index.
     return now, max(now, newest or now, key=Version)
 
 
@@ -147,15 +156,20 @@ def _update_clone(clone: str, layout: Layout, tx: Transaction) -> None:
     _, old, new = fetch_newest(git)
     if old != new:
         check_fast_forward(git, old, new)
+
     with copied_venv(tx.messages.line) as copy:
         sdist = os.path.join(tx.area, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={sdist}", new)
+
+        # The first call replaces the program even if its version is the same; the second
+        # installs what the new version requires.
         tx.messages.line("pip installs the new version")
         whole = ("--upgrade", "--force-reinstall", "--no-deps")
         copy.change(tx.installer, "install", *whole, sdist)
         copy.change(tx.installer, "install", sdist)
         check_starts(copy.python, "the new version")
         record_commit(copy.path, new)
+
         launchers = [launcher_of(layout), *launchers_in(os.path.join(clone, "core"))]
         with signals_blocked(), undoing() as undo:
             _swap_in(copy, list(dict.fromkeys(launchers)), tx, undo)
@@ -173,12 +187,12 @@ def _swap_in(
     If the process is killed, the next update finishes the work. Raises OSError or OperationError.
     """
     copy.swap(undo)
+
     for path in filter(is_launcher, launchers):
         with open(path, "rb") as file:
             undo.callback(write_file, path, file.read())
-        failing = f"{path}: cannot be updated"
-        warnings = run_python(
-            sys.executable, "host", "--safe", "self", "launcher", path, failing=failing
-        )
+
+        argv = (sys.executable, "host", "--safe", "self", "launcher", path)
+        warnings = run_python(*argv, failing=f"{path}: cannot be updated")
         for line in warnings.splitlines():
             tx.messages.warn(line)

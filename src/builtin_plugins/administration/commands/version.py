@@ -19,13 +19,17 @@ def version(session: Session, format: str) -> None:
     if format == "text":
         session.show(f"{session.version}\n")
         return
-    config = None if session.is_missing else session.installation.config
-    session.show_json(
-        {
-            "name": config and config.name,
-            "version": config and config.version,
-            "host": session.own_version.rpartition(" ")[2],
-            "python": sys.version.split()[0],
-            "installation": session.layout.root if config else None,
-        }
-    )
+
+    facts = {
+        "name": None,
+        "version": None,
+        "host": session.own_version.rpartition(" ")[2],
+        "python": sys.version.split()[0],
+        "installation": None,
+    }
+    if not session.is_missing:
+        config = session.installation.config
+        facts["name"] = config.name
+        facts["version"] = config.version
+        facts["installation"] = session.layout.root
+    session.show_json(facts)
