@@ -22,9 +22,11 @@ from packaging.utils import canonicalize_name
 from builtin_plugins.administration.plugins.index_files import listed_checksums
 from builtin_plugins.administration.plugins.package_folder import (
     distributions_in,
+    linked_folders,
     program_distributions,
 )
 from builtin_plugins.administration.plugins.sources.fetch_file import verified_sha256
+from builtin_plugins.administration.plugins.sources.requirements import extras_of
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.venv.installer import (
     Installer,
@@ -46,7 +48,7 @@ _REQUIREMENT = r"(?<![\w.-])({name})((?:\s*(?:[<>=!~]=?|===)\s*[\w.*+!-]+\s*,?)+
 _DEPENDS = (
     r"(?<![\w.=-])([A-Za-z][\w.-]*(?:\[[^\]]*\])?(?:(?: |==)\d[\w.!+-]*)?) depends on "
 )
-_STUB = "Wheel-Version: 1.0\nGenerator: cli-host\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+_WHEEL = "Wheel-Version: 1.0\nGenerator: cli-host\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
 class Resolution(NamedTuple):
@@ -95,26 +97,32 @@ def _write_stubs(program: Mapping[str, Any], directory: str) -> list[str]:
     lines = []
     os.makedirs(directory, exist_ok=True)
     for name, distribution in program.items():
-        base = f"{name.replace('-', '_')}-{distribution.version}"
-        path = os.path.join(directory, f"{base}-py3-none-any.whl")
-        with zipfile.ZipFile(path, "w") as wheel:
-            wheel.writestr(
-                f"{base}.dist-info/METADATA", distribution.read_text("METADATA") or ""
-            )
-            wheel.writestr(f"{base}.dist-info/WHEEL", _STUB)
-            wheel.writestr(f"{base}.dist-info/RECORD", "")
+        path = _write_wheel(distribution, directory)
         lines.append(f"{name} @ {file_address(path)}\n")
     return lines
 
 
-def stub_requirement(distribution: Any, extras: str, directory: str) -> str:
-    """Return a requirement for what a distribution needs, without its own files.
+def _write_wheel(distribution: Any, directory: str, linked: Sequence[str] = ()) -> str:
+    """Write a wheel with the metadata of a distribution into `directory`; return its path.
 
-    A wheel that has only its metadata is written into `directory`.
+    It has none of the distribution's code. Installed, it makes the directories `linked`
+    importable.
     """
-    name = canonicalize_name(str(distribution.metadata["Name"]))
-    [line] = _write_stubs({name: distribution}, directory)
-    return line.strip().replace(" @ ", f"{extras} @ ", 1)
+    name = canonicalize_name(str(distribution.metadata["Name"])).replace("-", "_")
+    base = f"{name}-{distribution.version}"
+    info = f"{base}.dist-info"
+    files = {f"{info}/WHEEL": _WHEEL, f"{info}/RECORD": ""}
+    for file in ("METADATA", "entry_points.txt"):
+        files[f"{info}/{file}"] = distribution.read_text(file) or ""
+    if linked:
+        files[f"{name}.pth"] = "".join(f"{path}\n" for path in linked)
+
+    path = os.path.join(directory, f"{base}-py3-none-any.whl")
+    with zipfile.ZipFile(path, "w") as wheel:
+        for file, text in files.items():
+            # Without a time, so that the same metadata gives the same checksum.
+            wheel.writestr(zipfile.ZipInfo(file), text)
+    return path
 
 
 def file_address(path: str) -> str:
@@ -270,9 +278,8 @@ def why_not_newest(wanted: Requirement, version: str, tx: Transaction) -> str:
         return ""
     if newest in ("", version):
         return ""
-    extras = f"[{','.join(sorted(wanted.extras))}]" if wanted.extras else ""
     try:
-        resolve(f"{wanted.name}{extras}=={newest}", tx)
+        resolve(f"{wanted.name}{extras_of(wanted)}=={newest}", tx)
     except OperationError as failure:
         return failure.what
     return ""
@@ -348,7 +355,6 @@ def _requirements_file(lines: Iterable[str], tx: Transaction) -> str:
 
 def build_wheel(directory: str, tx: Transaction) -> None:
     """Build the wheel of a project in `tx.built`. This runs the project's own code."""
-    os.mkdir(tx.built)
     if has_pip():
         tx.installer.pip("wheel", "--no-deps", "--wheel-dir", tx.built, directory)
     else:
@@ -356,9 +362,20 @@ def build_wheel(directory: str, tx: Transaction) -> None:
         tx.installer.uv("build", *options, "--out-dir", tx.built, directory)
 
 
-def build_editable(directory: str, tx: Transaction) -> None:
-    """Unpack the editable wheel of a project into `tx.built`. This runs the project's code."""
-    tx.installer.install(
-        "install", "--target", tx.built, "--no-deps", "--editable", directory
-    )
-    discard(os.path.join(tx.built, ".lock"))  # of uv
+def build_linked_wheel(directory: str, tx: Transaction) -> bool:
+    """Build a wheel in `tx.built` that leads to the modules of a project where they are.
+
+    It has the metadata of the project's editable wheel, which pip and uv only install. Returns
+    whether the editable wheel names the directories of the modules. This runs the project's own
+    code.
+    """
+    editable = os.path.join(tx.area, "editable")
+    target = ("--target", editable, "--no-deps")
+    tx.installer.install("install", *target, "--editable", directory)
+
+    folders = linked_folders(editable)
+    if not folders:
+        return False
+    [distribution] = distributions_in([editable]).values()
+    _write_wheel(distribution, tx.built, folders)
+    return True

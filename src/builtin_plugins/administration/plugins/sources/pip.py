@@ -4,10 +4,9 @@ Wheels are only unpacked. A project is built, which runs its code, after the use
 returns contents with `unbuilt` names, and `build` gets the names that the user agreed to.
 """
 
-import hashlib
 import os
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,12 +24,11 @@ from builtin_plugins.administration.plugins.package_contents import read_package
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.python_project import is_python_project
 from builtin_plugins.administration.plugins.resolution import (
-    build_editable,
+    build_linked_wheel,
     build_wheel,
     file_address,
     install_into,
     resolve,
-    stub_requirement,
     why_not_newest,
 )
 from builtin_plugins.administration.plugins.sources.archive import unpack
@@ -41,10 +39,14 @@ from builtin_plugins.administration.plugins.sources.base import (
     split_extras,
     whole_of,
 )
-from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
+from builtin_plugins.administration.plugins.sources.fetch_file import (
+    fetch_file,
+    verified_sha256,
+)
 from builtin_plugins.administration.plugins.sources.git import fetch_commit
 from builtin_plugins.administration.plugins.sources.requirements import (
     PackageRepository,
+    extras_of,
     parse_package_repository,
     parse_requirement,
 )
@@ -65,7 +67,8 @@ _WHEEL = ".whl"
 class PipSource(PluginSource):
     """A package in a folder of its own; each subclass is one kind of origin.
 
-    An object of this class itself has an origin that is none of them, so it cannot be fetched.
+    The kinds differ only in where the package's own wheel comes from. An object of this class
+    itself has an origin that is none of them, so it cannot be fetched.
     """
 
     prefix = "pip:"
@@ -78,19 +81,19 @@ class PipSource(PluginSource):
 
     @classmethod
     def of(cls, entry: Entry) -> "PipSource":
-        address = entry.source.partition(SUBDIRECTORY)[0] or entry.name
         if entry.dev:
             return LinkedProject(entry)
-        if address.startswith("/") or address.partition("://")[0].lower() in (
-            "https",
-            "http",
-        ):
+
+        address = entry.source.partition(SUBDIRECTORY)[0] or entry.name
+        is_path = address.startswith("/")
+        if is_path or address.partition("://")[0].lower() in ("https", "http"):
             file = split_extras(address)[0].partition("?")[0]
             if file.endswith(_WHEEL):
                 return Wheel(entry)
-            return (
-                ArchivedProject(entry) if file.endswith(ARCHIVES) else PipSource(entry)
-            )
+            if file.endswith(ARCHIVES):
+                return ArchivedProject(entry)
+            return PipSource(entry)
+
         with suppress(UsageError):
             repository = parse_package_repository(address)
             if repository is not None:
@@ -102,9 +105,8 @@ class PipSource(PluginSource):
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
         requirement = text.strip()
         if parse_package_repository(requirement) is None:
-            parse_requirement(
-                requirement
-            )  # a wheel is given by its path or address instead
+            # A wheel is given by its path or address, without the prefix.
+            parse_requirement(requirement)
         return requirement
 
     @staticmethod
@@ -121,93 +123,154 @@ class PipSource(PluginSource):
         return tuple(filter(None, self._extras.strip("[]").split(",")))
 
     def fetch(self, tx: Transaction) -> PluginContents:
-        raise UsageError(f"{self.entry.source}: not a source of a package")
+        _prepare()
+        entry, projects = self._fetch_origin(tx)
+
+        # A recorded version also names what was built of its requirements, so that one question
+        # is enough.
+        unbuilt = {**projects, **entry.built_packages}
+        if unbuilt:
+            return PluginContents(entry, unbuilt=unbuilt)
+        return self._stage_fitting(entry, tx)
 
     def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
         _prepare()
-        # The build shows what the package requires. If a requirement must be built, too, this
-        # method is called again: the wheel is there then.
+        return self._stage_fitting(self.entry, tx, agreed)
+
+    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
+        """Fetch what the package is made from; return its entry, and projects to be built.
+
+        A project's name is mapped to its version or its place.
+        """
+        raise UsageError(f"{self.entry.source}: not a source of a package")
+
+    def _wheel(self, tx: Transaction) -> str:
+        """Return the path of the package's own wheel, or "" if it comes from an index.
+
+        The wheel of a project is built, unless that is done: a build shows what the package
+        requires, and if a requirement must be built, too, `build` is called again.
+        """
         if not os.path.isdir(tx.built):
             tx.messages.line(f"building {self.entry.name}")
-            build_wheel(self._project(tx), tx)
+            os.mkdir(tx.built)
+            self._build_wheel(tx)
         [file] = os.listdir(tx.built)
-        return self._with_requirements(
-            self.entry, os.path.join(tx.built, file), tx, agreed
-        )
+        return os.path.join(tx.built, file)
+
+    def _build_wheel(self, tx: Transaction) -> None:
+        """Build the wheel of the fetched project in the directory `tx.built`."""
+        build_wheel(self._project(tx), tx)
 
     def _project(self, tx: Transaction) -> str:
         """Return the directory of the fetched project."""
-        project = os.path.join(whole_of(tx), self.subdirectory).rstrip("/")
-        is_inside = os.path.realpath(project).startswith(os.path.realpath(whole_of(tx)))
-        if not is_inside or not os.path.isdir(project):
+        whole = whole_of(tx)
+        project = os.path.join(whole, self.subdirectory).rstrip("/")
+        is_inside = os.path.realpath(project).startswith(os.path.realpath(whole))
+        if not (is_inside and os.path.isdir(project)):
             raise PluginError(f"{self.entry.source}: there is no such directory in it")
         return project
 
-    def _with_requirements(
-        self, entry: Entry, wheel: str, tx: Transaction, agreed: Collection[str] = ()
+    def _stage_fitting(
+        self, entry: Entry, tx: Transaction, agreed: Collection[str] = ()
     ) -> PluginContents:
-        """Stage the wheel of a file or project, with the recorded packages or the newest ones."""
-        name = _name_of(wheel)
-        self._check_name(name)
-        entry = entry.replaced(name=name)
+        """Stage the recorded packages or, without a record that fits this program, new ones.
+
+        The packages `agreed` may be built.
+        """
+        wheel = self._wheel(tx)
+        if wheel:
+            entry = entry.replaced(name=self._checked_name(wheel))
+
         if entry.packages:
-            staged = self._stage_recorded(entry, tx, wheel)
-            if staged is not None:
+            staged = self._stage_packages(entry, tx, wheel)
+            name = staged.entry.name
+            problem = self._unmet_requirement(name, tx.files)
+            if not problem:
                 return staged
-            entry = entry.replaced(packages=())
+            tx.messages.line(f"{name} {problem}; looking for versions that fit")
+            remove_path(tx.files)
+
+        return self._stage_newest(entry.replaced(packages=()), tx, wheel, agreed)
+
+    def _checked_name(self, wheel: str) -> str:
+        """Return the name of a wheel. Raises PluginError if it cannot be the plugin."""
+        file = os.path.basename(wheel)
+        try:
+            name = parse_wheel_filename(file)[0]
+        except InvalidWheelFilename as failure:
+            raise OperationError(f"{file}: not a valid wheel: {failure}") from None
+
+        expected = self.entry.name
+        if expected not in ("", name):
+            raise PluginError(f"{expected}: the fetched package has the name {name}")
+        if name in package_folder.program_distributions():
+            raise _needed_by_program(name)
+        return name
+
+    def _stage_newest(
+        self, entry: Entry, tx: Transaction, wheel: str, agreed: Collection[str]
+    ) -> PluginContents:
+        """Stage the package with the newest versions of what it requires."""
+        name = entry.name
         wanted = f"{name}{self._extras} @ {file_address(wheel)}"
         resolution = resolve(wanted, tx, local=name, sources=agreed)
         if resolution.unbuilt:
             return PluginContents(entry, unbuilt=resolution.unbuilt)
         return self._stage(entry.replaced(packages=resolution.packages), tx, wheel)
 
-    def _check_name(self, name: str) -> None:
-        """Raise PluginError if a package of this name cannot be the plugin."""
-        if self.entry.name not in ("", name):
-            raise PluginError(
-                f"{self.entry.name}: the fetched package has the name {name}"
-            )
-        if name in package_folder.program_distributions():
-            raise PluginError(
-                f"{name} cannot be a plugin: this program itself needs it"
-            )
-
-    def _stage_recorded(
-        self, entry: Entry, tx: Transaction, wheel: str = ""
-    ) -> PluginContents | None:
-        """Stage the recorded packages, or nothing if they do not fit this program.
-
-        `wheel` is the path of the plugin's own wheel, or "" if it comes from the index.
-        """
-        staged = self._stage_packages(entry, tx, wheel)
-        name = staged.entry.name
-        problem = self._unmet_requirement(name, tx.files)
-        if not problem:
-            return staged
-
-        tx.messages.line(f"{name} {problem}; looking for versions that fit")
-        remove_path(tx.files)
-        return None
-
-    def _stage(
-        self, entry: Entry, tx: Transaction, wheel: str = "", linked_from: str = ""
-    ) -> PluginContents:
+    def _stage(self, entry: Entry, tx: Transaction, wheel: str = "") -> PluginContents:
         """Stage what was just resolved, as `_stage_packages` does.
 
         Raises PluginError if an extra or a requirement is missing.
         """
-        staged = self._stage_packages(entry, tx, wheel, linked_from)
+        staged = self._stage_packages(entry, tx, wheel)
         name = staged.entry.name
         main = package_folder.distributions_in([tx.files])[name]
+
         extras = main.metadata.get_all("Provides-Extra") or ()
         provided = sorted(map(canonicalize_name, extras))
         for extra in self._extra_names:
             if canonicalize_name(extra) not in provided:
                 what = f"{name} {staged.entry.version} has no extra {extra}"
                 raise PluginError(what, f"its extras: {', '.join(provided) or 'none'}")
-        if problem := self._unmet_requirement(name, tx.files):
+
+        problem = self._unmet_requirement(name, tx.files)
+        if problem:
             raise PluginError(f"{name} {problem}")
         return staged
+
+    def _stage_packages(
+        self, entry: Entry, tx: Transaction, wheel: str
+    ) -> PluginContents:
+        """Unpack the packages of `entry`, and its own `wheel` if any, into the staged folder.
+
+        Raises PluginError if the result cannot be a plugin.
+        """
+        tx.messages.line(f"installing {entry.name}")
+        program = package_folder.program_distributions()
+        # What the program got since the packages were recorded is not installed a second time.
+        lacking = [package for package in entry.packages if package.name not in program]
+        files = {entry.name: wheel} if wheel else {}
+        install_into(tx.files, lacking, files, tx)
+
+        distributions = package_folder.distributions_in([tx.files])
+        if not package_folder.entry_points(distributions):
+            what = f"{entry.name} is not a plugin: it has no entry point in the group {GROUP}"
+            raise PluginError(what)
+
+        folders = self.folders(tx.files)
+        module, owner = package_folder.taken_module(folders, program)
+        if module:
+            what = f"{entry.name}: {module} would replace the module of {owner}"
+            raise PluginError(what)
+
+        main = distributions[entry.name]
+        entry = entry.replaced(
+            version=str(main.version),
+            description=str(main.metadata.get("Summary") or ""),
+            python=package_folder.needed_python(tx.files),
+        )
+        return read_package(entry, folders)
 
     def _unmet_requirement(self, name: str, folder: str) -> str:
         """Return the first requirement that the program and `folder` do not meet, or ""."""
@@ -217,52 +280,11 @@ class PipSource(PluginSource):
             name, self._extra_names, distributions, program
         )
 
-    def _stage_packages(
-        self, entry: Entry, tx: Transaction, wheel: str = "", linked_from: str = ""
-    ) -> PluginContents:
-        """Unpack the packages of `entry`, and its own `wheel` if any, into the staged folder.
-
-        The files in the directory `linked_from` are those of a linked project. Raises PluginError
-        if the result cannot be a plugin.
-        """
-        tx.messages.line(f"installing {entry.name}")
-        program = package_folder.program_distributions()
-        lacking = [package for package in entry.packages if package.name not in program]
-        install_into(tx.files, lacking, {entry.name: wheel} if wheel else {}, tx)
-        if linked_from:
-            for name in os.listdir(linked_from):
-                if name.endswith((".dist-info", ".pth")):
-                    os.rename(
-                        os.path.join(linked_from, name), os.path.join(tx.files, name)
-                    )
-        folder = package_folder.distributions_in([tx.files])
-        main = folder[entry.name]
-        if not package_folder.entry_points(folder):
-            what = f"{entry.name} is not a plugin: it has no entry point in the group {GROUP}"
-            raise PluginError(what)
-        folders = package_folder.linked_folders(tx.files) or [] if linked_from else []
-        module, owner = package_folder.taken_module([*folders, tx.files], program)
-        if module:
-            raise PluginError(
-                f"{entry.name}: {module} would replace the module of {owner}"
-            )
-        entry = entry.replaced(
-            version=str(main.version),
-            description=str(main.metadata.get("Summary") or ""),
-            python=package_folder.needed_python(tx.files),
-        )
-        return read_package(entry, [*folders, tx.files])
-
     def kept_version(self, tx: Transaction) -> PluginContents | None:
-        return (
-            None
-            if self._problem(self._kept_root(tx.plugins_dir))
-            else super().kept_version(tx)
-        )
-
-    def _kept_root(self, plugins_dir: str) -> str:
-        store = store_of(plugins_dir, self.entry.name)
-        return store.link_target(self.entry.version_dir)
+        store = store_of(tx.plugins_dir, self.entry.name)
+        if self._problem(store.link_target(self.entry.version_dir)):
+            return None
+        return super().kept_version(tx)
 
     def is_present(self, plugins_dir: str) -> bool:
         return super().is_present(plugins_dir) and not self.problem(plugins_dir)
@@ -275,6 +297,7 @@ class PipSource(PluginSource):
         kept = read_kept_entry(os.path.dirname(os.path.realpath(root)))
         if kept is not None and package_folder.other_python(kept.python):
             return f"built for Python {kept.python}"
+
         *linked, folder_of_packages = self.folders(root)
         for directory in linked:
             if not os.path.isdir(directory):
@@ -297,7 +320,7 @@ class IndexPackage(PipSource):
     def __init__(self, entry: Entry, requirement: Requirement) -> None:
         super().__init__(entry)
         self.requirement = requirement
-        self._extras = _extras_of(requirement)
+        self._extras = extras_of(requirement)
 
     @property
     def argument(self) -> str | None:
@@ -310,58 +333,44 @@ class IndexPackage(PipSource):
                 return True
         return False
 
-    def fetch(self, tx: Transaction) -> PluginContents:
-        _prepare()
-        built = self.entry.built_packages
-        if built:
-            return PluginContents(self.entry, unbuilt=built)
-        return self._stage_recorded_or_newest(tx)
+    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
+        name = canonicalize_name(self.requirement.name)
+        return self.entry.replaced(name=name), {}
 
-    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
-        _prepare()
-        return self._stage_recorded_or_newest(tx, agreed)
+    def _wheel(self, tx: Transaction) -> str:
+        return ""
 
-    def _stage_recorded_or_newest(
-        self, tx: Transaction, agreed: Collection[str] = ()
+    def _stage_newest(
+        self, entry: Entry, tx: Transaction, wheel: str, agreed: Collection[str]
     ) -> PluginContents:
-        entry = self.entry
-        if entry.packages:
-            staged = self._stage_recorded(entry, tx)
-            if staged is not None:
-                return staged
-            entry = entry.replaced(packages=())
-        return self._fetch_newest(entry, tx, agreed)
-
-    def _fetch_newest(
-        self, entry: Entry, tx: Transaction, agreed: Collection[str] = ()
-    ) -> PluginContents:
-        """Stage the newest version on the index; the packages `agreed` may be built."""
-        requirement = parse_requirement(str(self.requirement))
-        name = canonicalize_name(requirement.name)
+        name = entry.name
         if name in package_folder.program_distributions():
             return _of_program(name)
-        if version := entry.version:  # an update never goes back
+
+        requirement = parse_requirement(str(self.requirement))
+        if entry.version:  # an update never goes back
             try:
-                requirement.specifier &= SpecifierSet(f">={Version(version).public}")
+                oldest = Version(entry.version).public
             except InvalidVersion:
-                raise UsageError(
-                    f"{entry.source}: {version} is not a valid version"
-                ) from None
+                what = f"{entry.source}: {entry.version} is not a valid version"
+                raise UsageError(what) from None
+            requirement.specifier &= SpecifierSet(f">={oldest}")
+
         tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
         resolution = resolve(str(requirement), tx, sources=agreed)
-        entry = entry.replaced(name=name)
         if resolution.unbuilt:
             return PluginContents(entry, unbuilt=resolution.unbuilt)
+
         versions = {package.name: package.version for package in resolution.packages}
         version = versions[name]
-        if why := why_not_newest(requirement, version, tx):
-            tx.messages.warn(
-                f"{name}: {version} is used instead of the newest version: {why}"
-            )
+        reason = why_not_newest(requirement, version, tx)
+        if reason:
+            what = f"{name}: {version} is used instead of the newest version: {reason}"
+            tx.messages.warn(what)
+
         entry = entry.replaced(version=version, packages=resolution.packages)
-        return IndexPackage(entry, requirement).kept_version(tx) or self._stage(
-            entry, tx
-        )
+        kept = IndexPackage(entry, requirement).kept_version(tx)
+        return kept or self._stage(entry, tx)
 
 
 class Wheel(PipSource):
@@ -378,18 +387,12 @@ class Wheel(PipSource):
     def is_pinned(self) -> bool:
         return True
 
-    def fetch(self, tx: Transaction) -> PluginContents:
-        _prepare()
+    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
+        os.mkdir(tx.built)
         name = os.path.basename(self.address.partition("?")[0])
-        os.mkdir(
-            tx.built
-        )  # where `build` looks for the wheel, if a requirement must be built
-        path = os.path.join(tx.built, name)
-        sha256 = fetch_file(self.address, self.entry.sha256, Path(path), tx)
-        entry = self.entry.replaced(sha256=sha256)
-        if entry.built_packages:
-            return PluginContents(entry, unbuilt=entry.built_packages)
-        return self._with_requirements(entry, path, tx)
+        path = Path(tx.built, name)
+        sha256 = fetch_file(self.address, self.entry.sha256, path, tx)
+        return self.entry.replaced(sha256=sha256), {}
 
 
 class ArchivedProject(PipSource):
@@ -399,12 +402,11 @@ class ArchivedProject(PipSource):
         super().__init__(entry)
         self.address, self._extras = split_extras(self.address)
 
-    def fetch(self, tx: Transaction) -> PluginContents:
-        _prepare()
+    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
         sha256 = unpack(self, UnpackOptions(), tx)
         os.rename(tx.files, whole_of(tx))
         entry = self.entry.replaced(sha256=sha256)
-        return PluginContents(entry, unbuilt={entry.name: f"in {entry.source}"})
+        return entry, {entry.name: f"in {entry.source}"}
 
 
 class RepositoryProject(PipSource):
@@ -416,24 +418,25 @@ class RepositoryProject(PipSource):
     def __init__(self, entry: Entry, repository: PackageRepository) -> None:
         super().__init__(entry)
         self._repository = repository
-        self._extras = _extras_of(repository.requirement)
+        self._extras = extras_of(repository.requirement)
         self.ref_in_address = repository.ref
 
     @property
     def argument(self) -> str | None:
         return f"{self.prefix}{self.entry.source}"
 
-    def fetch(self, tx: Transaction) -> PluginContents:
-        _prepare()
+    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
         address = self._repository.address
-        wanted = self.entry.replaced(source=without_credentials(address), version="")
-        found = fetch_commit(wanted, address, tx, whole_of(tx))
+        # The build tells the version of the fetched commit.
+        recorded = self.entry.replaced(source=without_credentials(address), version="")
+        fetched = fetch_commit(recorded, address, tx, whole_of(tx))
         if not is_python_project(self._project(tx)):
             what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
             raise PluginError(what)
+
         name = self.entry.name or canonicalize_name(self._repository.requirement.name)
-        entry = found.replaced(source=self.entry.source, name=name)
-        return PluginContents(entry, unbuilt={name: f"at commit {entry.commit[:12]}"})
+        entry = fetched.replaced(source=self.entry.source, name=name)
+        return entry, {name: f"at commit {entry.commit[:12]}"}
 
 
 class LinkedProject(PipSource):
@@ -446,37 +449,18 @@ class LinkedProject(PipSource):
         super().__init__(entry)
         self.address, self._extras = split_extras(self.address)
 
-    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
-        _prepare()
-        if not os.path.isdir(
-            tx.built
-        ):  # otherwise, this is a second call, as in `PipSource.build`
-            tx.messages.line(f"building {self.entry.name}")
-            build_editable(self.address, tx)
-        distributions = package_folder.distributions_in([tx.built])
-        [name] = distributions
-        self._check_name(name)
-        folders = package_folder.linked_folders(tx.built)
-        if not folders:
+    def _build_wheel(self, tx: Transaction) -> None:
+        if not build_linked_wheel(self.address, tx):
             what = f"{self.address}: its editable wheel does not name the directory of its modules"
             remedy = (
                 "move the package into src/, or add its wheel: pip wheel --no-deps "
             )
             raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
-        wanted = stub_requirement(distributions[name], self._extras, tx.built)
-        resolution = resolve(wanted, tx, local=name, sources=agreed)
-        if resolution.unbuilt:
-            return PluginContents(self.entry, unbuilt=resolution.unbuilt)
-        texts = [
-            distributions[name].read_text(file)
-            for file in ("METADATA", "entry_points.txt")
-        ]
-        facts = [*folders, *filter(None, texts)]
-        sha256 = hashlib.sha256("\n".join(facts).encode()).hexdigest()
-        entry = self.entry.replaced(
-            name=name, sha256=sha256, packages=resolution.packages
-        )
-        return self._stage(entry, tx, linked_from=tx.built)
+
+    def _stage(self, entry: Entry, tx: Transaction, wheel: str = "") -> PluginContents:
+        # The checksum of the metadata and the directories tells one version from the next.
+        entry = entry.replaced(sha256=verified_sha256(wheel, ""))
+        return super()._stage(entry, tx, wheel)
 
     def folders(self, root: str) -> list[str]:
         linked = package_folder.linked_folders(root) or []
@@ -489,21 +473,13 @@ def _prepare() -> None:
     check_installer()
 
 
-def _extras_of(requirement: Requirement) -> str:
-    return f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
-
-
 def _of_program(name: str) -> PluginContents:
     """Return a plugin among the requirements of the program: nothing is to be installed."""
     distribution = package_folder.program_distributions()[name]
     if not package_folder.entry_points({name: distribution}):
-        raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
+        raise _needed_by_program(name)
     return PluginContents(Entry(name, "environment", version=str(distribution.version)))
 
 
-def _name_of(wheel: str) -> str:
-    file = os.path.basename(wheel)
-    try:
-        return parse_wheel_filename(file)[0]
-    except InvalidWheelFilename as failure:
-        raise OperationError(f"{file}: not a valid wheel: {failure}") from None
+def _needed_by_program(name: str) -> PluginError:
+    return PluginError(f"{name} cannot be a plugin: this program itself needs it")

@@ -34,6 +34,12 @@ def _requirement(text: str) -> Requirement | None:
     return None if found.marker else found
 
 
+def extras_of(requirement: Requirement) -> str:
+    """Return the extras as they stand behind a name: `[http,keyring]`, or "" for none."""
+    extras = sorted(requirement.extras)
+    return f"[{','.join(extras)}]" if extras else ""
+
+
 class PackageRepository(NamedTuple):
     """A package in a git repository, written as `NAME[EXTRAS] @ git+ADDRESS@REF`."""
 
@@ -44,12 +50,9 @@ class PackageRepository(NamedTuple):
     @property
     def source(self) -> str:
         """Return the source as the registry stores it: normalized, without ref or credentials."""
-        name, extras = (
-            canonicalize_name(self.requirement.name),
-            sorted(self.requirement.extras),
-        )
-        more = f"[{','.join(extras)}]" if extras else ""
-        return f"{name}{more} @ git+{without_credentials(self.address)}"
+        name = canonicalize_name(self.requirement.name)
+        address = without_credentials(self.address)
+        return f"{name}{extras_of(self.requirement)} @ git+{address}"
 
 
 def parse_package_repository(text: str) -> PackageRepository | None:
