@@ -43,7 +43,6 @@ _NO_WHEEL_PIP = re.compile(
     r"No matching distribution found for ([^\n]+?)(?: \(from |\n|$)"
 )
 _NO_WHEEL_UV = re.compile(r"Wheels are required for `([^`]+)`")
-_INDEXES = re.compile(r"^Looking in indexes: (.+)$", re.MULTILINE)
 _REQUIREMENT = r"(?<![\w.-])({name})((?:\s*(?:[<>=!~]=?|===)\s*[\w.*+!-]+\s*,?)+)"
 _DEPENDS = (
     r"(?<![\w.=-])([A-Za-z][\w.-]*(?:\[[^\]]*\])?(?:(?: |==)\d[\w.!+-]*)?) depends on "
@@ -154,22 +153,18 @@ def _resolve_with_pip(
         return (
             _unbuilt(_NO_WHEEL_PIP.findall(answer.output), sources, tx) or answer.output
         )
-    shown = _INDEXES.search(answer.output)
-    indexes = shown[1].split(", ") if shown else ["https://pypi.org/simple"]
+
     packages = []
     for item in json.loads(Path(report).read_text("utf-8"))["install"]:
-        name, version = (
-            canonicalize_name(item["metadata"]["name"]),
-            item["metadata"]["version"],
-        )
-        file = item["download_info"]
-        sha256 = file.get("archive_info", {}).get("hashes", {}).get("sha256", "")
-        if not sha256:  # the user's own directory or repository
+        name = canonicalize_name(item["metadata"]["name"])
+        version = item["metadata"]["version"]
+        url = item["download_info"]["url"]
+        archive = item["download_info"].get("archive_info", {})
+        sha256 = archive.get("hashes", {}).get("sha256", "")
+        if not sha256:  # a directory or repository that a package requires
             continue
-        listed = listed_checksums(name, version, file["url"], sha256, indexes, tx)
-        packages.append(
-            Package(name, version, listed, not file["url"].endswith(".whl"))
-        )
+        listed = listed_checksums(name, version, url, sha256, answer.output, tx)
+        packages.append(Package(name, version, listed, not url.endswith(".whl")))
     return Resolution(tuple(packages))
 
 

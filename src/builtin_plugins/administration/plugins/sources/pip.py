@@ -90,16 +90,14 @@ class PipSource(PluginSource):
             file = split_extras(address)[0].partition("?")[0]
             if file.endswith(_WHEEL):
                 return Wheel(entry)
-            if file.endswith(ARCHIVES):
-                return ArchivedProject(entry)
-            return PipSource(entry)
+            return ArchivedProject(entry) if file.endswith(ARCHIVES) else cls(entry)
 
         with suppress(UsageError):
             repository = parse_package_repository(address)
             if repository is not None:
                 return RepositoryProject(entry, repository)
             return IndexPackage(entry, parse_requirement(address))
-        return PipSource(entry)
+        return cls(entry)
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git

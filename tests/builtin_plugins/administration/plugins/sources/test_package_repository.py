@@ -150,6 +150,27 @@ def test_ref_and_extras(with_uv: Environment, tmp_path: Path) -> None:
     )
 
 
+def test_sync_asks_about_all_that_it_builds(
+    with_uv: Environment, tmp_path: Path
+) -> None:
+    made, mark = with_uv.made, tmp_path / "mark"
+    repository = Package(tmp_path / "acme", tmp_path / "other")
+    needed = wheel(with_uv.wheels, "needed", "2.0", "", points={})
+    with_uv.source(needed, mark)
+    source = f"pip:acme-cli[more] @ git+{repository.url}"
+    assert plugin(made, "add", source, "--yes").status == 0
+    team = tmp_path / "team.json"
+    team.write_bytes((made.root / "plugins/registry.json").read_bytes())
+    assert plugin(made, "remove", "acme-cli").status == 0
+    mark.unlink()
+
+    refused = plugin(made, "sync", str(team))
+
+    assert (refused.status, mark.exists()) == (1, False)
+    commit = repository.first[:12]
+    assert f"acme-cli at commit {commit} and needed 2.0: no wheel" in refused.stdout
+
+
 def test_nothing_of_the_repository_runs_but_its_build(
     with_uv: Environment, tmp_path: Path
 ) -> None:
