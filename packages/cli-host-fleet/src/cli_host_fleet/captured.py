@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import os
 import tempfile
 from collections.abc import Iterator
+from typing import IO
 
 STREAMS = ("stdout", "stderr")
 _IN_MEMORY = 1 << 16
@@ -16,15 +18,16 @@ class Captured:
     """The output of one host, and whether it is UTF-8."""
 
     def __init__(self) -> None:
-        self.streams = {
-            name: tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by `close`
-            for name in STREAMS
-        }
-        self._decoders = {
-            name: codecs.getincrementaldecoder("utf-8")() for name in STREAMS
-        }
+        self.streams: dict[str, IO[bytes]] = {}
+        self._decoders: dict[str, codecs.IncrementalDecoder] = {}
+        self._digests: dict[str, hashlib.blake2b] = {}
         self._binary: set[str] = set()
-        self._digests = {name: hashlib.blake2b() for name in STREAMS}
+
+        new_decoder = codecs.getincrementaldecoder("utf-8")
+        for name in STREAMS:
+            self.streams[name] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by `close`
+            self._decoders[name] = new_decoder()
+            self._digests[name] = hashlib.blake2b()
 
     def write(self, stream: str, data: bytes) -> None:
         self.streams[stream].write(data)
@@ -32,6 +35,7 @@ class Captured:
         self._decode(stream, data)
 
     def binary(self, stream: str) -> bool:
+        """Return whether a stream, of which nothing more will come, is not UTF-8."""
         self._decode(stream, b"", final=True)
         return stream in self._binary
 
@@ -41,12 +45,13 @@ class Captured:
 
     def size(self, stream: str) -> int:
         """Return the number of bytes of a stream."""
-        return self.streams[stream].seek(0, 2)
+        return self.streams[stream].seek(0, os.SEEK_END)
 
     def pieces(self, stream: str) -> Iterator[bytes]:
         """Yield the bytes of a stream."""
-        self.streams[stream].seek(0)
-        while piece := self.streams[stream].read(_CHUNK):
+        file = self.streams[stream]
+        file.seek(0)
+        while piece := file.read(_CHUNK):
             yield piece
 
     def close(self) -> None:
@@ -54,8 +59,9 @@ class Captured:
             stream.close()
 
     def _decode(self, stream: str, data: bytes, final: bool = False) -> None:
+        if stream in self._binary:
+            return
         try:
-            if stream not in self._binary:
-                self._decoders[stream].decode(data, final)
+            self._decoders[stream].decode(data, final)
         except UnicodeDecodeError:
             self._binary.add(stream)

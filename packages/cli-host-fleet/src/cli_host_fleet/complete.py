@@ -33,38 +33,50 @@ def complete_hosts(
 ) -> list[CompletionItem]:
     """Return the hosts and groups that can end the set typed so far."""
     try:
-        return [
-            CompletionItem(text, help=about)
-            for text, about in _hosts(ctx.params, typed)
-        ]
+        place, rest = place_of(typed)
+        # Only the last name of a set is completed: of `web1,me@w`, `web1,me@` stays.
+        before = _BEFORE_A_NAME.match(rest)
+        begun = place + (before[0] if before else "")
+        names = _names(ctx.params, place, is_first=not begun)
     except HostError:
         return []
 
-
-def _hosts(options: dict[str, Any], typed: str) -> list[tuple[str, str]]:
-    place, rest = place_of(typed)
-    head = _BEFORE_A_NAME.match(rest)
-    begun = place + (head[0] if head else "")
     current = typed[len(begun) :]
+    items = []
+    for name, about in names.items():
+        if name.startswith(current):
+            items.append(CompletionItem(begun + name, help=about))
+    return items
+
+
+def _names(options: dict[str, Any], place: str, *, is_first: bool) -> dict[str, str]:
+    """Map hosts and groups to what they are; `is_first` if nothing of the set is typed yet."""
     if place.startswith("kube:"):
-        return []
+        return {}  # kubectl does not list the labels that select pods
     inventory = _inventory(options, place)
-    names = [(name, "host") for name in inventory.hosts]
+
+    names = dict.fromkeys(inventory.hosts, "host")
+    if is_first:
+        for prefix in _PLACES:
+            names[prefix] = "containers or pods"
+
     groups = ["all", remembered.FAILED]
     if not place:
         groups += groups_of(inventory)
-        if not begun:
-            names += [(prefix, "containers or pods") for prefix in _PLACES]
-    names += [(f"@{group}", "group") for group in dict.fromkeys(groups)]
-    return [(begun + name, about) for name, about in names if name.startswith(current)]
+    for group in groups:
+        names[f"@{group}"] = "group"
+    return names
 
 
 def _inventory(options: dict[str, Any], place: str) -> Inventory:
     if place:
-        return Inventory({name: Host(name) for name in names_in(place, "", os.environ)})
-    return read_inventory(
-        options.get("inventory") or "", options.get("ssh_config") or ""
-    )
+        containers = names_in(place, "", os.environ)
+        return Inventory({name: Host(name) for name in containers})
+
+    # Options that are not on the command line yet are missing or None.
+    file = options.get("inventory") or ""
+    config = options.get("ssh_config") or ""
+    return read_inventory(file, config)
 
 
 def complete_words(
@@ -76,13 +88,14 @@ def complete_words(
         candidates = Program.current().candidates(words, typed)
     except HostError:
         return []
-    items = [
-        CompletionItem(word, help=about)
-        for word, about in candidates
-        if words or word not in _NOT_FOR_HOSTS
-    ]
-    if not items and words:
-        items.append(
-            CompletionItem(typed, type="file")
-        )  # an argument that may be a path
+
+    items = []
+    for word, about in candidates:
+        is_for_hosts = bool(words) or word not in _NOT_FOR_HOSTS
+        if is_for_hosts:
+            items.append(CompletionItem(word, help=about))
+
+    if words and not items:
+        # The command declares nothing for this argument, which may be a path.
+        items.append(CompletionItem(typed, type="file"))
     return items

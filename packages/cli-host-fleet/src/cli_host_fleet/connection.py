@@ -66,30 +66,37 @@ class Connection(EngineClient):  # type: ignore[misc]
         session = self.session
         if session.over:
             self._limit(_DRAIN)
-        elif not session.stopped:
-            session.stopped = why
-            if session.running:
-                self._hang_up()
-                self._limit(_GRACE)
-            else:
-                self.abort()
+            return
+        if session.stopped:
+            return
+
+        session.stopped = why
+        if session.running:
+            self._hang_up()
+            self._limit(_GRACE)
+        else:
+            self.abort()
 
     def check(self) -> None:
         """Stop if the deadline has passed; must be called several times a second."""
         session = self.session
-        if session.over and {"stdout", "stderr"} & self.streams.keys() <= session.ended:
+        open_outputs = {"stdout", "stderr"} & self.streams.keys()
+        if session.over and open_outputs <= session.ended:
             self._limit(_DRAIN)
+
         if time.monotonic() < self._deadline:
             return
         if session.over or session.stopped:
             self.abort()
-        else:
-            self._deadline = math.inf
-            self.stop("timeout" if session.running else "no answer")
+            return
+
+        self._deadline = math.inf  # `stop` sets a new one for the end
+        self.stop("timeout" if session.running else "no answer")
 
     def _limit(self, seconds: float) -> None:
         """Move the deadline to `seconds` from now, unless it is earlier already."""
-        self._deadline = min(self._deadline, time.monotonic() + seconds)
+        latest = time.monotonic() + seconds
+        self._deadline = min(self._deadline, latest)
 
     def _start(self) -> Connection:
         self._started = time.monotonic()
@@ -104,16 +111,20 @@ class Connection(EngineClient):  # type: ignore[misc]
         data = os.read(self.streams[sname].fd, _CHUNK)
         if not data:
             raise EngineClientEOF
+
         self._loop.set_reading(self, sname)
         self._send(session.heard(sname, data))
+
         if session.over:
             self._hang_up()
         elif session.running and not self._running:
+            # The time limit of the command begins when the host has answered.
             self._running = True
             self._deadline = time.monotonic() + self._until_end
 
     def _send(self, chunks: Iterator[bytes]) -> None:
         """Queue the chunks; the host receives them as fast as it reads."""
+        # `chunks` must begin even if nothing is sent: that is what makes the session act.
         first = next(chunks, None)
         if first is not None and "stdin" in self.streams:
             self._outgoing = chain(self._outgoing, [first], chunks)
@@ -124,7 +135,9 @@ class Connection(EngineClient):  # type: ignore[misc]
         if not stream.wbuf:
             stream.wbuf = next(self._outgoing, b"")
             if not stream.wbuf and self.session.running:
+                # Everything is sent, so from now on only heartbeats are.
                 self._lifelines.add(stream.fd)
+
         if self.session.over:
             self._hang_up()
         else:
@@ -143,16 +156,23 @@ class Connection(EngineClient):  # type: ignore[misc]
         super()._close_stream(sname)
 
     def _close(self, abort: bool, timeout: bool) -> None:
-        if abort and self._process.poll() is None:
-            self._process.kill()
-        try:
-            status = self._process.wait(_DRAIN)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            status = self._process.wait()
+        exit_status = self._end_process(abort)
         for name in list(self.streams):
             self._close_stream(name)
         self.invalidate()
-        state, number, reason = judge(self.session.ending(status), self._explain)
+
+        ending = self.session.ending(exit_status)
+        state, status, reason = judge(ending, self._explain)
         seconds = round(time.monotonic() - self._started, 3)
-        self._ended(Result(self.key, state, number, reason, 1, seconds))
+        self._ended(Result(self.key, state, status, reason, 1, seconds))
+
+    def _end_process(self, abort: bool) -> int:
+        """Wait for the end of the process, and return its exit status; with `abort`, kill it."""
+        if abort and self._process.poll() is None:
+            self._process.kill()
+        try:
+            return self._process.wait(_DRAIN)
+        except subprocess.TimeoutExpired:
+            # It has closed its outputs, but goes on.
+            self._process.kill()
+            return self._process.wait()

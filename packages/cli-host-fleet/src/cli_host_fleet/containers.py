@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.programs import output_of
 from cli_host_fleet.results import State
-from cli_host_fleet.transport import Host, not_answered
+from cli_host_fleet.transport import SHELL_NOT_STARTED, Host, not_answered
 from host import MissingError
 
 _PLACE = re.compile(r"(docker|podman):|kube:([^/]*)/")
@@ -23,14 +23,17 @@ _SECONDS = 30  # for a list of containers
 
 def place_of(on: str) -> tuple[str, str]:
     """Return the place that a set of hosts begins with, such as `docker:` or "", and the rest."""
-    found = _PLACE.match(on)
-    if found is None:
+    match = _PLACE.match(on)
+    if match is None:
         if on.startswith("kube:"):
             raise FleetError(f"--on {on}: expected kube:NAMESPACE/SELECTOR")
         return "", on
-    if found[2] is not None and not _NAMESPACE.fullmatch(found[2]):
-        raise FleetError(f"--on {on}: {found[2]!r} is not a namespace")
-    return found[0], on[found.end() :]
+
+    # The namespace becomes an argument of kubectl, so it must not look like an option.
+    namespace = match[2]
+    if namespace is not None and not _NAMESPACE.fullmatch(namespace):
+        raise FleetError(f"--on {on}: {namespace!r} is not a namespace")
+    return match[0], on[match.end() :]
 
 
 def names_in(place: str, selector: str, environ: Mapping[str, str]) -> list[str]:
@@ -40,25 +43,26 @@ def names_in(place: str, selector: str, environ: Mapping[str, str]) -> list[str]
     """
     program = program_of(place)
     if program == "kubectl":
-        argv = [
-            *(program, "get", "pods", "--namespace", _namespace(place)),
-            *(
-                "--field-selector=status.phase=Running",
-                f"--selector={selector}",
-                "--output=name",
-            ),
-        ]
+        argv = [program, "get", "pods", "--namespace", _namespace(place)]
+        argv.append("--field-selector=status.phase=Running")
+        argv.append(f"--selector={selector}")
+        argv.append("--output=name")
     else:
         argv = [program, "ps", "--format", "{{.Names}}"]
+
     try:
         printed = output_of(argv, _SECONDS, environ=environ)
     except OSError as failure:
         raise FleetError(f"{program}: {failure.strerror or failure}") from None
     if printed.status:
         raise FleetError(f"{' '.join(argv[:2])}: ended with status {printed.status}")
-    names = printed.stdout.decode("utf-8", "replace").split()
-    # A container can have several names, which docker joins by commas; the first is its own.
-    return [name.removeprefix("pod/").partition(",")[0] for name in names]
+
+    names = []
+    for word in printed.stdout.decode("utf-8", "replace").split():
+        # A container can have several names, which docker joins by commas; the first is its own.
+        name, _, _ = word.removeprefix("pod/").partition(",")
+        names.append(name)
+    return names
 
 
 def program_of(place: str) -> str:
@@ -89,31 +93,24 @@ class Containers:
             users = [host.user for host in hosts if host.user]
             if users:
                 raise FleetError(f"{users[0]}: kubectl cannot choose the user in a pod")
-            return {
-                host.name: ["--namespace", _namespace(self._place)] for host in hosts
-            }
-        return {host.name: ["--user", host.user] if host.user else [] for host in hosts}
+            in_namespace = ["--namespace", _namespace(self._place)]
+            return {host.name: in_namespace for host in hosts}
+
+        as_user = {}
+        for host in hosts:
+            as_user[host.name] = ["--user", host.user] if host.user else []
+        return as_user
 
     def argv(self, host: Host, options: Sequence[str], command: str) -> list[str]:
+        words = [self._program, "exec", "-i", *options, host.name]
         # kubectl takes its own options to be over only at `--`; docker stops at the name.
-        end = ["--"] if self._program == "kubectl" else []
-        return [
-            self._program,
-            "exec",
-            "-i",
-            *options,
-            host.name,
-            *end,
-            "sh",
-            "-c",
-            command,
-        ]
+        if self._program == "kubectl":
+            words.append("--")
+        return [*words, "sh", "-c", command]
 
     def explain(self, status: int, words: str) -> tuple[State, str]:
         """Return the state and the reason: a container without a shell was reached, others not."""
-        if status in (126, 127):
+        if status in SHELL_NOT_STARTED:
             return not_answered(status, words)
-        return (
-            "unreachable",
-            words or f"{self._program} exec ended with status {status}",
-        )
+        reason = words or f"{self._program} exec ended with status {status}"
+        return "unreachable", reason

@@ -116,12 +116,16 @@ class Fleet:
 
     def run(self, hosts: Sequence[str]) -> list[Result]:
         """Run the job; return a result for each host, in the order of `hosts`."""
+        # Without a handler, Python prints ClusterShell's warnings among the hosts' lines.
         logging.getLogger("ClusterShell").addHandler(logging.NullHandler())
+
         options = self._options
         self._total = len(hosts)
-        allowed = rollout.failures_allowed(options.max_fail, options.serial, len(hosts))
-        self._failures_left = allowed
+        self._failures_left = rollout.failures_allowed(
+            options.max_fail, options.serial, len(hosts)
+        )
         _make_room(options.forks)
+
         restore = self._catch_signals()
         try:
             for batch in rollout.batches(hosts, options.serial):
@@ -131,17 +135,21 @@ class Fleet:
             self._lifelines.close()
             self._examiners.shutdown(wait=False, cancel_futures=True)
             self._engine.release()
+
         for host in hosts:
             if host not in self._results:
+                # A host whose next attempt was not made keeps the result of its last one.
                 skipped = Result(host, "skipped", reason=self._why_skipped())
                 self._finish(self._again.get(host, skipped))
         return [self._results[host] for host in hosts]
 
     def _run_batch(self, batch: Sequence[str]) -> None:
         """Run the job on the hosts of a batch; retry unreachable hosts as often as allowed."""
-        for attempt in range(1, self._options.retries + 2):
+        retries = self._options.retries
+        for attempt in range(1, retries + 2):
             self._queue = deque(batch)
-            self._attempt(attempt, attempt <= self._options.retries)
+            self._attempt(attempt, may_repeat=attempt <= retries)
+
             batch = [host for host in batch if host in self._again]
             if not batch or self._stops():
                 return
@@ -151,7 +159,10 @@ class Fleet:
         def ended(result: Result) -> None:
             del self._running[result.host]
             result = replace(result, attempts=attempt)
-            if may_repeat and result.state == "unreachable" and not self._stops():
+
+            # Only a host on which nothing ran is tried again.
+            repeats = may_repeat and result.state == "unreachable"
+            if repeats and not self._stops():
                 self._again[result.host] = result
             else:
                 self._examine(result)
@@ -160,6 +171,8 @@ class Fleet:
         self._engine.add_timer(EngineTimer(_TICK, _TICK, True, self))
         self._fill(ended)
         self._engine.run(None)
+
+        # The engine returns when no connection is left, but outputs may still be examined.
         while self._examinations:
             futures = [future for _, future in self._examinations.values()]
             wait(futures, _TICK, return_when=FIRST_COMPLETED)
@@ -167,41 +180,40 @@ class Fleet:
 
     def _fill(self, ended: Callable[[Result], None]) -> None:
         """Connect to waiting hosts, in order, until `forks` hosts are active."""
-        while (
-            self._queue
-            and len(self._running) < self._options.forks
-            and not self._stops()
-        ):
+        while self._queue and len(self._running) < self._options.forks:
+            if self._stops():
+                return
             host = self._queue.popleft()
             self._again.pop(host, None)
-            output = _Guarded(self._view, self._view.output(host))
-            session = self._job.session(host, output)
-            connecting = self._options.connect_timeout + _SLACK
-            seconds = (connecting, self._options.timeout or math.inf)
-            call = self._job.call(host)
-            connection = Connection(
-                host,
-                call,
-                session,
-                self._lifelines,
-                seconds,
-                ended,
-                self._engine,
-                explain=self._job.explain,
-            )
+
+            connection = self._connection(host, ended)
             self._running[host] = connection
             self._engine.add(connection)
+
+    def _connection(self, host: str, ended: Callable[[Result], None]) -> Connection:
+        output = _Guarded(self._view, self._view.output(host))
+        session = self._job.session(host, output)
+        until_greeting = self._options.connect_timeout + _SLACK
+        until_end = self._options.timeout or math.inf
+        return Connection(
+            host,
+            self._job.call(host),
+            session,
+            self._lifelines,
+            (until_greeting, until_end),
+            ended,
+            self._engine,
+            explain=self._job.explain,
+        )
 
     def _examine(self, result: Result) -> None:
         """Let a thread examine the host's output; without an examination, the result counts now."""
         examination = self._view.examination(result)
         if examination is None:
             self._finish(result)
-        else:
-            self._examinations[result.host] = (
-                result,
-                self._examiners.submit(examination),
-            )
+            return
+        future = self._examiners.submit(examination)
+        self._examinations[result.host] = (result, future)
 
     def _collect_examined(self) -> None:
         """Take over the results of examinations that are done; after a signal, drop the others."""
@@ -212,23 +224,30 @@ class Fleet:
                 examined = future.result()
             else:
                 continue
+
             del self._examinations[host]
             self._finish(examined)
 
     def _finish(self, result: Result) -> None:
         self._results[result.host] = result
-        self._failures_left -= result.state != "ok"
+        if result.state != "ok":
+            self._failures_left -= 1
         self._view.finished(result)
 
     def ev_timer(self, timer: Any) -> None:
+        """Do what is due at each tick; the engine calls this method of its timers."""
+        # Nobody reads the output, so no result would be seen.
         if self._view.problem and not self.signal:
             self.signal = signal.SIGPIPE
+
+        # A connection that ends leaves `_running`, so the loops go over a copy.
         if self.signal and not self._stopping:
             self._stopping = "interrupted"
             for connection in list(self._running.values()):
                 connection.stop("interrupted")
         for connection in list(self._running.values()):
             connection.check()
+
         self._collect_examined()
         busy = [*self._running, *self._examinations]
         self._view.tick(busy, list(self._results.values()), self._total)
@@ -238,11 +257,9 @@ class Fleet:
         return bool(self.signal) or self._failures_left < 0
 
     def _why_skipped(self) -> str:
-        return (
-            "stopped by the user"
-            if self.signal
-            else "too many hosts failed before this one"
-        )
+        if self.signal:
+            return "stopped by the user"
+        return "too many hosts failed before this one"
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -258,12 +275,14 @@ class Fleet:
         """
 
         def note(number: int, _frame: object) -> None:
-            self.signal = self.signal or number
-            signal.signal(number, signal.SIG_DFL)
+            if not self.signal:
+                self.signal = number
+            signal.signal(number, signal.SIG_DFL)  # a second one ends this process
             signal.signal(signal.SIGALRM, overdue)
             signal.setitimer(signal.ITIMER_REAL, _REACTION)
 
         def overdue(_number: int, _frame: object) -> None:
+            # Still no tick since the signal: something blocks, such as a full pipe to a pager.
             if not self._stopping:
                 die_of(self.signal)
             signal.signal(signal.SIGALRM, lambda *_: die_of(self.signal))
@@ -299,8 +318,12 @@ def die_of(number: int) -> None:
 
 def _make_room(forks: int) -> None:
     """Raise the limit on open files for `forks` hosts, as far as the system allows."""
-    wanted = forks * _FILES_OF_A_HOST + _FILES_OF_OURS
+    limit = forks * _FILES_OF_A_HOST + _FILES_OF_OURS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    is_enough = soft == resource.RLIM_INFINITY or soft >= limit
+    if is_enough:
+        return
+
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)  # only root may raise the hard limit
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

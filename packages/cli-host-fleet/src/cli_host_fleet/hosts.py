@@ -22,17 +22,18 @@ from host import OneLineCommand, Program
 def command(targets: Targets, form: str) -> None:
     """Show the hosts of a set, one per line, without connecting to them."""
     hosts = targets.hosts(Program.current())
-    if form == "json":
-        rows = [
-            {
-                "host": host.name,
-                "address": host.address or None,
-                "user": host.user or None,
-                "variables": [*host.variables],
-            }
-            for host in hosts.values()
-        ]
-        click.echo(json.dumps({"hosts": rows}, indent=2))
+    if form == "text":
+        for name in hosts:
+            click.echo(name)
         return
-    for name in hosts:
-        click.echo(name)
+
+    rows = []
+    for host in hosts.values():
+        row = {
+            "host": host.name,
+            "address": host.address or None,
+            "user": host.user or None,
+            "variables": [*host.variables],  # names only: a value can be a password
+        }
+        rows.append(row)
+    click.echo(json.dumps({"hosts": rows}, indent=2))

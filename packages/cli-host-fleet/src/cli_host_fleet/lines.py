@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-_IN_MEMORY = (
-    1 << 20
-)  # bytes; an unfinished line that is longer is buffered in an unnamed file
+# bytes; an unfinished line that is longer is buffered in an unnamed file
+_IN_MEMORY = 1 << 20
 _CHUNK = 1 << 16
 
 
@@ -21,23 +20,21 @@ class Lines:
         self._length = 0
 
     def feed(self, data: bytes) -> None:
+        """Write the lines that these bytes complete, and keep the beginning of the next line."""
+        if self._length:
+            end, newline, data = data.partition(b"\n")
+            if not newline:
+                self._keep(end)
+                return
+            self._finish_line(end)
+
         whole, newline, rest = data.rpartition(b"\n")
         if newline:
-            first, more, lines = whole.partition(b"\n")
-            if self._length:
-                self._write(self._prefix)
-                for piece in self._taken():
-                    self._write(piece)
-                self._write(first + newline)
-            else:
-                more, lines = newline, whole
-            if more:
-                self._write(
-                    self._prefix + lines.replace(b"\n", b"\n" + self._prefix) + newline
-                )
+            # All lines in one call: it is a system call for each, and other hosts wait.
+            lines = whole.replace(b"\n", b"\n" + self._prefix)
+            self._write(self._prefix + lines + newline)
         if rest:
-            self._begun.write(rest)
-            self._length += len(rest)
+            self._keep(rest)
 
     def close(self) -> None:
         """Write the last line if no newline ends it."""
@@ -45,10 +42,18 @@ class Lines:
             self.feed(b"\n")
         self._begun.close()
 
-    def _taken(self) -> Iterator[bytes]:
+    def _keep(self, part: bytes) -> None:
+        self._begun.write(part)
+        self._length += len(part)
+
+    def _finish_line(self, end: bytes) -> None:
+        """Write the line that has begun, of which `end` was missing."""
+        self._write(self._prefix)
         self._begun.seek(0)
         while piece := self._begun.read(_CHUNK):
-            yield piece
+            self._write(piece)
+        self._write(end + b"\n")
+
         self._begun.seek(0)
         self._begun.truncate()
         self._length = 0

@@ -13,9 +13,7 @@ from host import printable
 
 def preview(job: Job, options: Options, form: str) -> str:
     """Return the hosts by batch, the files and the names of variables, as text or JSON (`form`)."""
-    batches = [
-        list(batch) for batch in rollout.batches(list(job.hosts), options.serial)
-    ]
+    batches = [[*batch] for batch in rollout.batches([*job.hosts], options.serial)]
     plan: dict[str, Any] = {
         "command": job.masked_words(),
         "batches": batches,
@@ -24,17 +22,24 @@ def preview(job: Job, options: Options, form: str) -> str:
         "bytes": job.shipment.size,
         "variables": job.names(),
     }
-    if form != "text":
-        return json.dumps(plan, indent=2 if form == "json" else None)
-    lines = [f"command    {printable(' '.join(plan['command']))}"]
-    lines += [
-        f"batch {number}    {' '.join(batch)}"
-        for number, batch in enumerate(batches, 1)
-    ]
-    lines += [
-        f"at once    {options.forks}",
-        f"files      {len(plan['files'])}, {plan['bytes']} bytes to each host",
-        *(f"           {printable(name)}" for name in plan["files"]),
-        f"variables  {' '.join(plan['variables']) or 'none'}",
-    ]
+    if form == "text":
+        return _text(plan)
+    return json.dumps(plan, indent=2 if form == "json" else None)
+
+
+def _text(plan: dict[str, Any]) -> str:
+    command = " ".join(plan["command"])
+    lines = [f"command    {printable(command)}"]
+
+    for number, batch in enumerate(plan["batches"], 1):
+        lines.append(f"batch {number}    {' '.join(batch)}")
+    lines.append(f"at once    {plan['at_once']}")
+
+    count = len(plan["files"])
+    lines.append(f"files      {count}, {plan['bytes']} bytes to each host")
+    for name in plan["files"]:
+        lines.append(f"           {printable(name)}")
+
+    variables = " ".join(plan["variables"])
+    lines.append(f"variables  {variables or 'none'}")
     return "\n".join(lines)

@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from host import supervise
 
@@ -38,7 +39,8 @@ def start(
     finally:
         for descriptor in (child_in, child_out, child_err):
             os.close(descriptor)
-    os.set_blocking(our_in, False)
+
+    os.set_blocking(our_in, False)  # a host that reads slowly must not hold back others
     return process, Pipes(our_in, our_out, our_err)
 
 
@@ -62,9 +64,8 @@ def output_of(
     It keeps the terminal, on which an inventory program may ask.
     Raises OSError, or TimeoutError if the program takes longer than `seconds`.
     """
-    ended = supervise(
-        argv, environ, seconds, stderr="drop" if quiet else "show", own_session=False
-    )
+    stderr: Literal["drop", "show"] = "drop" if quiet else "show"
+    ended = supervise(argv, environ, seconds, stderr=stderr, own_session=False)
     if ended.limit:
         raise TimeoutError(f"took longer than {seconds:g} s")
     return Printed(ended.status, ended.stdout)

@@ -14,10 +14,9 @@ FAILED = "failed"  # the name of the group
 
 def place(environ: Mapping[str, str], root: str) -> str:
     """Return the file that records the last run of the installation at `root`."""
+    # A relative path would be below the current directory, so it counts as unset.
     state = environ.get("XDG_STATE_HOME", "")
-    if not state.startswith(
-        "/"
-    ):  # a relative path would be below the current directory
+    if not state.startswith("/"):
         home = environ.get("HOME", "")
         if not home.startswith("/"):
             home = pwd.getpwuid(os.getuid()).pw_dir
@@ -27,11 +26,14 @@ def place(environ: Mapping[str, str], root: str) -> str:
 
 def remember(file: str, names: list[str]) -> None:
     """Write the names of the failed hosts atomically; raises OSError."""
-    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    directory = os.path.dirname(file)
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+
     with tempfile.NamedTemporaryFile(
-        "w", dir=os.path.dirname(file), prefix=".failed-", delete=False
+        "w", dir=directory, prefix=".failed-", delete=False
     ) as written:
-        written.write("".join(f"{name}\n" for name in names))
+        for name in names:
+            written.write(f"{name}\n")
     os.replace(written.name, file)
 
 
@@ -44,6 +46,7 @@ def recall(file: str) -> list[str]:
         raise FleetError("@failed: no run has been recorded yet") from None
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
+
     if not names:
         raise FleetError("@failed: no host failed in the last run")
     return names

@@ -6,7 +6,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 State = Literal[
     "ok",
@@ -18,21 +18,12 @@ State = Literal[
     "interrupted",
     "skipped",
 ]
-STATES: tuple[State, ...] = (
-    *(
-        "ok",
-        "failed",
-        "unreachable",
-        "timeout",
-        "lost",
-        "refused",
-        "interrupted",
-        "skipped",
-    ),
-)
+STATES: tuple[State, ...] = get_args(State)
 Stop = Literal["", "no answer", "timeout", "interrupted"]
 _OUT_OF_REACH = {"unreachable", "timeout", "lost"}
-_SIGNALLED = 128
+_SIGNALLED = (
+    128  # a shell's exit status, less the number of the signal that ended its command
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +72,20 @@ def judge(  # noqa: PLR0911 - a table
     words = ending.words
     if ending.refusal:
         return "refused", None, ending.refusal
+
+    # What the controller did comes before the status: a command that was stopped can exit with 0.
     if ending.stopped == "interrupted":
         return "interrupted", None, f"stopped by the user{_doubt(ending)}"
     if ending.stopped == "timeout":
         return "timeout", None, f"took longer than --timeout{_doubt(ending)}"
-    if ending.status is not None:
-        return (
-            ("failed" if ending.status else "ok"),
-            ending.status,
-            _reason(ending.status),
-        )
+
+    status = ending.status
+    if status is not None:
+        return ("failed" if status else "ok"), status, _reason(status)
+
     if ending.stopped == "no answer":
-        return "unreachable", None, f"no answer in time{_after(words)}"
+        after = f": {words}" if words else ""
+        return "unreachable", None, f"no answer in time{after}"
     if not ending.greeted:
         state, reason = explain(ending.exit_status, words)
         return state, None, reason
@@ -103,15 +96,13 @@ def judge(  # noqa: PLR0911 - a table
 
 def _doubt(ending: Ending) -> str:
     """Return a note if the command may have started but its end was not reported, else ""."""
-    unknown = ending.elevated and ending.status is None
-    return "; the host did not confirm that the command ended" if unknown else ""
-
-
-def _after(words: str) -> str:
-    return f": {words}" if words else ""
+    if ending.elevated and ending.status is None:
+        return "; the host did not confirm that the command ended"
+    return ""
 
 
 def _reason(status: int) -> str:
+    """Return the signal that an exit status stands for, or ""."""
     if status <= _SIGNALLED:
         return ""
     try:
@@ -125,13 +116,14 @@ def exit_status(results: Iterable[Result]) -> int:
     states = {result.state for result in results}
     if states & _OUT_OF_REACH:
         return 4
-    return int(bool(states - {"ok"}))
+    if states - {"ok"}:
+        return 1
+    return 0
 
 
 def counts(results: Iterable[Result]) -> str:
     """Return how many hosts ended in each state: "18 ok, 1 failed, 1 unreachable"."""
     number = Counter(result.state for result in results)
-    return (
-        ", ".join(f"{number[state]} {state}" for state in STATES if number[state])
-        or "no hosts"
-    )
+    if not number:
+        return "no hosts"
+    return ", ".join(f"{number[state]} {state}" for state in STATES if number[state])

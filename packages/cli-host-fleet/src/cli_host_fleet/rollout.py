@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+_LONGEST_PAUSE = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -17,24 +19,32 @@ class Amount:
     def parse(cls, text: str) -> Amount:
         """Parse "3" or "25%". Raises ValueError for any other text."""
         digits = text.removesuffix("%")
-        if not (digits.isascii() and digits.isdigit()):
+        is_number = digits.isascii() and digits.isdigit()
+        if not is_number:
             raise ValueError(
                 f"{text!r}: expected a number of hosts or a percentage such as 25%"
             )
-        found = cls(int(digits), digits != text)
-        if found.percent and found.number > 100:
+
+        amount = cls(int(digits), percent=digits != text)
+        if amount.percent and amount.number > 100:
             raise ValueError(f"{text!r}: more than 100%")
-        return found
+        return amount
 
     def of(self, hosts: int) -> int:
         """Return the number of hosts, out of `hosts` in total; a percentage is rounded down."""
-        return hosts * self.number // 100 if self.percent else self.number
+        if self.percent:
+            return hosts * self.number // 100
+        return self.number
 
 
 def batches(hosts: Sequence[str], serial: Amount | None) -> Iterator[Sequence[str]]:
     """Yield the hosts of each batch: all of them, or `serial` (at least one) at a time."""
-    size = len(hosts) if serial is None else max(1, serial.of(len(hosts)))
-    for start in range(0, len(hosts), size or 1):
+    size = len(hosts)
+    if serial is not None:
+        size = serial.of(len(hosts))
+    size = max(1, size)  # a small percentage of a few hosts is none of them
+
+    for start in range(0, len(hosts), size):
         yield hosts[start : start + size]
 
 
@@ -50,4 +60,5 @@ def failures_allowed(most: Amount | None, serial: Amount | None, hosts: int) -> 
 
 def pause(attempt: int) -> float:
     """Return the seconds to wait between attempt number `attempt` (from 1) and the next one."""
-    return min(2.0 ** (attempt - 1), 10.0)
+    doubled = 2.0 ** (attempt - 1)
+    return min(doubled, _LONGEST_PAUSE)

@@ -11,11 +11,24 @@ from dataclasses import dataclass
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.transport import Host
 
-_PLAIN_PATH = re.compile(
-    r"/[A-Za-z0-9._/-]{1,36}"
-)  # a short path that ssh does not expand
+# a short path that ssh does not expand
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")
 _LOCALE = ("LANG", "LANGUAGE")
 UNSHARED = ("ControlMaster=no", "ControlPath=none")
+_FIXED = (
+    "BatchMode=yes",
+    "StrictHostKeyChecking=yes",
+    "LogLevel=ERROR",
+    "ForwardAgent=no",
+    "ForwardX11=no",
+    "ClearAllForwardings=yes",
+    "PermitLocalCommand=no",
+    "RemoteCommand=none",
+    "RequestTTY=no",
+    # A host that has vanished is noticed after 45 seconds.
+    "ServerAliveInterval=15",
+    "ServerAliveCountMax=3",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +53,11 @@ def call(
     Unknown and changed host keys are refused; prompts, forwarding, LocalCommand and RemoteCommand
     are disabled. `sharing` are the options that choose the connection: see `kept_connections`.
     """
-    options = [
-        *("BatchMode=yes", "StrictHostKeyChecking=yes", "LogLevel=ERROR"),
-        *("ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"),
-        *("PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no"),
-        *("ServerAliveInterval=15", "ServerAliveCountMax=3"),
-        f"ConnectTimeout={calling.connect_timeout}",
-        *sharing,
-    ]
-    return [
-        "ssh",
-        *(f"-o{option}" for option in options),
-        *_target(host, calling),
-        command,
-    ]
+    options = [*_FIXED, f"ConnectTimeout={calling.connect_timeout}", *sharing]
+    argv = ["ssh"]
+    for option in options:
+        argv.append(f"-o{option}")
+    return [*argv, *_target(host, calling), command]
 
 
 def settings_call(host: Host, calling: Calling) -> list[str]:
@@ -62,24 +66,34 @@ def settings_call(host: Host, calling: Calling) -> list[str]:
 
 
 def _target(host: Host, calling: Calling) -> list[str]:
-    replaces = bool(host.address) and not host.is_alias
-    options = [
-        *([f"HostName={host.address.replace('%', '%%')}"] if replaces else []),
-        *([f"Port={host.port}"] if host.port else []),
-        *([f"User={host.user}"] if host.user else []),
-    ]
-    config = ["-F", calling.config] if calling.config else []
-    name = host.address if host.is_alias else host.name
-    return [*config, *(f"-o{option}" for option in options), "--", name]
+    """Return the words of ssh's argv that say which host it connects to."""
+    words = []
+    if calling.config:
+        words += ["-F", calling.config]
+
+    name = host.name
+    if host.is_alias:
+        name = host.address  # so that the settings of this name in ssh_config apply
+    elif host.address:
+        # ssh expands % in a HostName; an IPv6 address can have one before its zone.
+        address = host.address.replace("%", "%%")
+        words.append(f"-oHostName={address}")
+
+    if host.port:
+        words.append(f"-oPort={host.port}")
+    if host.user:
+        words.append(f"-oUser={host.user}")
+    return [*words, "--", name]
 
 
 def environment(caller: Mapping[str, str]) -> dict[str, str]:
     """Return the caller's environment for ssh, without variables that `SendEnv` usually sends."""
-    return {
-        name: value
-        for name, value in caller.items()
-        if name not in _LOCALE and not name.startswith("LC_")
-    }
+    kept = {}
+    for name, value in caller.items():
+        is_locale = name in _LOCALE or name.startswith("LC_")
+        if not is_locale:
+            kept[name] = value
+    return kept
 
 
 def control_directory(caller: Mapping[str, str]) -> str:
@@ -91,6 +105,7 @@ def control_directory(caller: Mapping[str, str]) -> str:
     path = f"{parent}/cli-fleet"
     if not parent or not _PLAIN_PATH.fullmatch(path):
         path = f"/tmp/cli-fleet-{os.getuid()}"  # noqa: S108 - owner and mode are checked
+
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:
@@ -99,11 +114,15 @@ def control_directory(caller: Mapping[str, str]) -> str:
         raise FleetError(
             f"{path}: {failure.strerror}; try --keep-connections 0"
         ) from None
-    found = os.lstat(path)
-    private = stat.S_ISDIR(found.st_mode) and not stat.S_IMODE(found.st_mode) & 0o077
-    if not private or found.st_uid != os.getuid():
+
+    # Everybody can make names below /tmp, so the directory may be somebody else's.
+    status = os.lstat(path)
+    permissions = stat.S_IMODE(status.st_mode)
+    is_private = stat.S_ISDIR(status.st_mode) and not permissions & 0o077
+    if not is_private or status.st_uid != os.getuid():
         raise FleetError(
             f"{path}: must be a directory that only you can enter; remove it, or use "
             "--keep-connections 0"
         )
+
     return path

@@ -31,17 +31,20 @@ def has_block(name: str, blocks: Sequence[Sequence[str]]) -> bool:
     """Return whether a `Host` line means this host in particular, and not just all hosts."""
 
     def fits(pattern: str) -> bool:
+        # Patterns of ssh have * and ?, but no [ ] for a set of characters.
         return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
 
-    for patterns in blocks:
-        refused = any(
-            fits(pattern[1:]) for pattern in patterns if pattern.startswith("!")
-        )
-        if not refused and any(
-            fits(pattern) for pattern in patterns if pattern.strip("*")
-        ):
-            return True
-    return False
+    def means(patterns: Sequence[str]) -> bool:
+        fitting = False
+        for pattern in patterns:
+            if pattern.startswith("!"):
+                if fits(pattern[1:]):
+                    return False  # a negated pattern decides, wherever it stands in the line
+            elif pattern.strip("*") and fits(pattern):
+                fitting = True
+        return fitting
+
+    return any(means(patterns) for patterns in blocks)
 
 
 def uses(keyword: str, config: str) -> bool:
@@ -50,9 +53,12 @@ def uses(keyword: str, config: str) -> bool:
 
 
 def _lines(config: str) -> Iterator[tuple[str, list[str]]]:
-    files = [config] if config else [os.path.expanduser(file) for file in _USUAL]
-    for file in files:
-        yield from _lines_of(file, 0)
+    """Yield the keyword and the values of each line that `names` reads, in ssh's order."""
+    if config:
+        yield from _lines_of(config, 0)
+        return
+    for file in _USUAL:
+        yield from _lines_of(os.path.expanduser(file), 0)
 
 
 def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
@@ -61,20 +67,22 @@ def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
             lines = opened.readlines()
     except OSError:
         return  # ssh will report the error
+
     for line in lines:
         keyword, words = _parsed(line)
         yield keyword, words
-        if keyword == "include" and depth < _DEEPEST:
-            for word in words:
-                for included in sorted(glob.glob(_place(word, file))):
-                    yield from _lines_of(included, depth + 1)
+        if keyword != "include" or depth == _DEEPEST:
+            continue
+
+        for word in words:
+            for included in sorted(glob.glob(_place(word, file))):
+                yield from _lines_of(included, depth + 1)
 
 
 def _parsed(line: str) -> tuple[str, list[str]]:
     """Return a line's keyword, in lower case, and its values; `=` may follow the keyword."""
-    keyword, _, rest = (
-        line.strip().replace("\t", " ").replace("=", " ", 1).partition(" ")
-    )
+    text = line.strip().replace("\t", " ").replace("=", " ", 1)
+    keyword, _, rest = text.partition(" ")
     try:
         return keyword.lower(), shlex.split(rest, comments=True)
     except ValueError:
@@ -82,5 +90,8 @@ def _parsed(line: str) -> tuple[str, list[str]]:
 
 
 def _place(word: str, file: str) -> str:
-    base = "/etc/ssh" if file.startswith("/etc/ssh/") else os.path.expanduser("~/.ssh")
+    """Return the pattern of paths that an Include in `file` names."""
+    base = "/etc/ssh"
+    if not file.startswith("/etc/ssh/"):
+        base = os.path.expanduser("~/.ssh")
     return os.path.join(base, os.path.expanduser(word))

@@ -13,7 +13,7 @@ from typing import Protocol
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.results import State
 
-_NOT_FOUND = {126, 127}  # exit statuses of a shell that cannot start a program
+SHELL_NOT_STARTED = {126, 127}  # exit statuses if no program of that name can start
 _ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
 
 
@@ -39,10 +39,13 @@ class Host:
     ignored: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        for what in (self.name, self.address, self.user):
-            if what and not _ADDRESS.fullmatch(what):
-                raise FleetError(f"{what!r} cannot be the name of a host or a user")
-        if self.port and not (self.port.isascii() and self.port.isdigit()):
+        # They become arguments of ssh, so none may look like an option.
+        for word in (self.name, self.address, self.user):
+            if word and not _ADDRESS.fullmatch(word):
+                raise FleetError(f"{word!r} cannot be the name of a host or a user")
+
+        is_port = self.port.isascii() and self.port.isdigit()
+        if self.port and not is_port:
             raise FleetError(f"{self.name}: {self.port!r} is not a port")
 
 
@@ -55,7 +58,7 @@ def login(host: Host) -> str:
 def not_answered(status: int, words: str) -> tuple[State, str]:
     """Return the state and the reason if the host was reached, but no shell answered."""
     after = f": {words}" if words else ""
-    if status in _NOT_FOUND:
+    if status in SHELL_NOT_STARTED:
         return "refused", f"no sh on this host{after}"
     return "refused", f"no shell answered{after}"
 

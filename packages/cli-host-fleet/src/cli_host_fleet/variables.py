@@ -50,17 +50,16 @@ def shipped(
     the command's sources, such as a `.env` file, or if it is in `given`, which has the variables
     of the inventory and those that the user asked to send.
     """
-    words = {
-        variable.name: variable.value
-        for variable in variables
-        if variable.name in _WORDS
-    }
-    sources = {
-        variable.name: variable.value
-        for variable in variables
-        if variable.rank > CALLER
-    }
+    words = {}
+    sources = {}
+    for variable in variables:
+        if variable.name in _WORDS:
+            words[variable.name] = variable.value
+        if variable.rank > CALLER:
+            sources[variable.name] = variable.value
     places = {name: place + path for name, path in _PLACES.items()}
+
+    # Later ones win: what describes the run, the caller's own values, the sources (SPEC 2.6).
     return {**sources, **given, **_callers(variables), **words, **places}
 
 
