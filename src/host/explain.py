@@ -18,6 +18,7 @@ from host.records import Limit, Plan
 from host.run.caller import RECORD
 from host.run.layers import FRAMEWORK
 from host.run.plan import Questions, Run, find_run
+from host.run.plan_errors import errors_of
 from host.run.programs import start_of
 from host.run.questions import unconfirmed
 from host.run.requirements import NOT_CHECKED, fault
@@ -83,7 +84,7 @@ def plan_of(session: Session, words: Sequence[str]) -> Plan:
 def _planned(session: Session, words: Sequence[str]) -> tuple[Run, Plan]:
     """Return the run that `words` ask for, and what it would execute."""
     run = _run_of(session, tuple(words))
-    errors = run.look()
+    errors = errors_of(run)
 
     # Without its variables, a run has no process: `errors` has the reason.
     argv: tuple[str, ...] = ()

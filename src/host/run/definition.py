@@ -2,20 +2,22 @@
 
 import sys
 
-from host.errors import CannotStartError, DefinitionError, Problem
-from host.run.files import dirname, join, why_outside
+from host.errors import DefinitionError
+from host.run.files import dirname, join
 from host.run.json_file import EFFECTS, Fields, read_json
 from host.run.words import WORD_RULE, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Self
+    from typing import Any
 
+    from host.errors import Problem
     from host.run.argument_spec import Argument
     from host.run.projects import Project
     from host.run.required_variables import RequiredVariable
     from host.run.requirements import Requirement
+    from host.run.secret_declarations import SecretReference
     from host.run.supervision import Supervision
 
 SYSTEMS = ("linux", "mac")
@@ -26,8 +28,10 @@ SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 def is_reference(text: str) -> bool:
     """Return whether `text` is a Python object reference, `package.module:attr`."""
     module, colon, attribute = text.partition(":")
-    parts = f"{module}.{attribute}".split(".")
-    return bool(colon) and all(part.isidentifier() for part in parts)
+    if not colon:
+        return False
+    names = [*module.split("."), *attribute.split(".")]
+    return all(name.isidentifier() for name in names)
 
 
 def folder_fault(folder: str) -> str:
@@ -106,78 +110,124 @@ class Definition:
     subcommand: tuple[str, ...] = ()
     text = ""
 
-    def __init__(  # noqa: PLR0915 - one statement for each key
+    def __init__(
         self, file: str, fields: Fields, required: bool = True, ours: bool = False
     ) -> None:
+        """Read the keys of one file. Raises DefinitionError.
+
+        `required` says whether a name and a description are required. `ours` says whether a
+        built-in plugin declares the command: see `host.run.argument_declarations`.
+        """
         self.file = file
+        self._read_names(fields, required)
+        self._read_environment(fields)
+        self._read_requirements(fields)
+        self._read_texts_of_help(fields)
+        self._read_effects(fields)
+        self._read_output(fields)
+        arguments = self._read_arguments(fields, ours)
+
+        # All known keys have been read, so the others are those of the user or misspelt ones.
+        self.extra: dict[str, Any] = fields.extra()
+        warnings = [*fields.misspelt(_kind_of(file))]
+        for argument in arguments:
+            warnings += argument.misspelt("argument")
+        self.warnings: tuple[Problem, ...] = tuple(warnings)
+
+    def _read_names(self, fields: Fields, required: bool) -> None:
+        """Read what the command is, and how listings show it."""
         self.name: str = fields.text("name", required=required)
         self.description: str = fields.text("description", required=required)
         self.entrypoint: str = fields.filled("entrypoint") or fields.filled("script")
-        fields.known.add("script")
+        fields.known.add("script")  # `or` may have skipped it
         self.os: tuple[str, ...] = fields.texts("os")
         self.sudo_systems: tuple[str, ...] = _sudo_systems(fields)
         self.sudo: bool = SYSTEM_OS in self.sudo_systems
         self.group: str = fields.text("group")
-        self.envs: dict[str, str] = fields.variables("envs")
-        self.env_files: tuple[str, ...] = fields.texts("env_files")
-        self.path: tuple[str, ...] = _folders(fields)
+        self.hidden: bool = fields.flag("hidden")
         self.aliases: tuple[str, ...] = fields.texts("aliases")
         for alias in self.aliases:
             if not is_word(alias):
                 raise fields.refused("aliases", f'invalid word "{alias}"; {WORD_RULE}')
-        self.hidden: bool = fields.flag("hidden")
-        self.own_required_envs: tuple[RequiredVariable, ...] = ()
-        if items := fields.array("required_envs", "an array of names and objects"):
-            from host.run.required_variables import read_required
+        self.installed_when: dict[str, str] = _condition(fields)
+        self.default: str = ""
+        if _kind_of(self.file) == "category":
+            self.default = fields.filled("default")
 
-            self.own_required_envs = read_required(fields, items)
-        self.own_requires: tuple[Requirement, ...] = ()
-        if items := fields.array("requires", "an array of names and objects"):
-            from host.run.requirements import read_requirements
+    def _read_environment(self, fields: Fields) -> None:
+        """Read what the command gets from its definition: variables, folders, secrets."""
+        self.envs: dict[str, str] = fields.variables("envs")
+        self.env_files: tuple[str, ...] = fields.texts("env_files")
+        self.path: tuple[str, ...] = _folders(fields)
+        self.secrets: dict[str, SecretReference] = {}
+        if fields.value("secrets") is not None:
+            from host.run.secret_declarations import read_secrets
 
-            self.own_requires = read_requirements(fields, items)
-        self.secrets: dict[str, SecretReference] = _secrets(fields)
-        self.examples: tuple[dict[str, str], ...] = tuple(
-            map(_example, fields.objects("examples"))
-        )
-        self.confirm: str = fields.filled("confirm")
-        effects = fields.one_of("effects", EFFECTS)
-        self.destroys: bool = effects == "destroy"
-        self.effects: str = effects or ("destroy" if self.sudo else "change")
-        self.help: str = fields.one_of("help", ("script", "page"))
-        self.deprecated: str = fields.filled("deprecated")
-        self.moved_to: str = _moved_to(fields)
-        self.starts_commands: bool = fields.flag("starts_commands")
-        self.shell: bool = fields.flag("shell")
-        self.output: str = fields.one_of("output", ("json",))
-        self.schema: str = _schema(fields, self.output)
+            self.secrets = read_secrets(fields)
+        # Only a command in Python can do without the sources: it reads them with `Program`.
         sources = fields.typed("sources", bool, "true or false")
         self.reads_sources: bool = sources is not False or not self.in_python
-        self.installed_when: dict[str, str] = _condition(fields)
-        self.allows_assistants = file.endswith("/project.json") and fields.flag(
-            "assistants"
-        )
+
+    def _read_requirements(self, fields: Fields) -> None:
+        """Read what a run needs, and how it is recorded and limited."""
+        self.own_required_envs: tuple[RequiredVariable, ...] = ()
+        variables = fields.array("required_envs", "an array of names and objects")
+        if variables:
+            from host.run.required_variables import read_required
+
+            self.own_required_envs = read_required(fields, variables)
+
+        self.own_requires: tuple[Requirement, ...] = ()
+        programs = fields.array("requires", "an array of names and objects")
+        if programs:
+            from host.run.requirements import read_requirements
+
+            self.own_requires = read_requirements(fields, programs)
+
         self.own_supervisions: tuple[Supervision, ...] = ()
         if not SUPERVISION_KEYS.isdisjoint(fields.values):
             from host.run.supervision import read_supervision
 
             self.own_supervisions = (read_supervision(fields),)
-        self.default: str = (
-            fields.filled("default") if file.endswith("/category.json") else ""
-        )
+
+    def _read_texts_of_help(self, fields: Fields) -> None:
+        examples = [_example(example) for example in fields.objects("examples")]
+        self.examples: tuple[dict[str, str], ...] = tuple(examples)
+        self.help: str = fields.one_of("help", ("script", "page"))
+        self.deprecated: str = fields.filled("deprecated")
+        self.moved_to: str = _moved_to(fields)
+
+    def _read_effects(self, fields: Fields) -> None:
+        """Read what the command may change, and who must agree to that."""
+        self.confirm: str = fields.filled("confirm")
+        effects = fields.one_of("effects", EFFECTS)
+        self.destroys: bool = effects == "destroy"
+        if not effects:
+            effects = "destroy" if self.sudo else "change"
+        self.effects: str = effects
+        self.starts_commands: bool = fields.flag("starts_commands")
+        self.allows_assistants = False
+        if _kind_of(self.file) == "project":
+            self.allows_assistants = fields.flag("assistants")
+
+    def _read_output(self, fields: Fields) -> None:
+        self.shell: bool = fields.flag("shell")
+        self.output: str = fields.one_of("output", ("json",))
+        self.schema: str = _schema(fields, self.output)
+
+    def _read_arguments(self, fields: Fields, ours: bool) -> "list[Fields]":
+        """Read the declared arguments, and return their fields."""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = ()
+        # The arguments of a header that no run checks, and of a click command: `read_definition`
+        # and `host.run.declared_commands` set them.
         self.unchecked_args: tuple[Argument, ...] = ()
         self.words = ""
         if declared:
             from host.run.argument_declarations import read_declarations
 
             self.args = read_declarations(declared, self.directory, ours=ours)
-        self.extra: dict[str, Any] = fields.extra()
-        warnings = [*fields.misspelt(_kind_of(file))]
-        for argument in declared:
-            warnings += argument.misspelt("argument")
-        self.warnings: tuple[Problem, ...] = tuple(warnings)
+        return declared
 
     def inherit(self, above: "tuple[Definition, ...]") -> None:
         """Set `above`, and inherit `group` if it is absent; other defaults are read via `chain`."""
@@ -289,29 +339,30 @@ def _kind_of(file: str) -> str:
     """Return which kind of file a definition is in, as `host.keys` names it."""
     if file.endswith("/category.json"):
         return "category"
-    return "project" if file.endswith("/project.json") else "command"
+    if file.endswith("/project.json"):
+        return "project"
+    return "command"
 
 
 def _sudo_systems(fields: Fields) -> tuple[str, ...]:
+    """Return the systems where the command needs sudo: the key has them, or is true for all."""
     if type(fields.value("sudo")) is list:
         return fields.texts("sudo")
-    return (
-        SYSTEMS
-        if fields.flag("sudo", "true, false or an array of system names")
-        else ()
-    )
+    is_for_all = fields.flag("sudo", "true, false or an array of system names")
+    return SYSTEMS if is_for_all else ()
 
 
 def _moved_to(fields: Fields) -> str:
     """Return the words in `moved_to`, or "" for none and for a category or project."""
     words = fields.filled("moved_to").split()
-    if fields.value("moved_to") is not None and not (
-        words and all(map(is_word, words))
-    ):
-        raise fields.refused(
-            "moved_to", f"expected the words of a command; {WORD_RULE}"
-        )
-    return " ".join(words) if _kind_of(fields.path) == "command" else ""
+    is_set = fields.value("moved_to") is not None
+    are_valid = bool(words) and all(map(is_word, words))
+    if is_set and not are_valid:
+        reason = f"expected the words of a command; {WORD_RULE}"
+        raise fields.refused("moved_to", reason)
+    if _kind_of(fields.path) != "command":
+        return ""
+    return " ".join(words)
 
 
 def _folders(fields: Fields) -> tuple[str, ...]:
@@ -332,17 +383,18 @@ def _schema(fields: Fields, output: str) -> str:
 
 
 def _condition(fields: Fields) -> dict[str, str]:
+    """Return what must exist for listings to show a `setup` command as installed, or {}."""
     if fields.value("installed_when") is None:
         return {}
+
     inner = fields.inner("installed_when")
     condition = {}
     for key in ("command", "path"):
         if inner.value(key) is not None:
             condition[key] = inner.text(key)
     if len(condition) != 1:
-        raise fields.refused(
-            "installed_when", 'expected {"command": NAME} or {"path": PATH}'
-        )
+        reason = 'expected {"command": NAME} or {"path": PATH}'
+        raise fields.refused("installed_when", reason)
     return condition
 
 
@@ -353,59 +405,20 @@ def _example(fields: Fields) -> dict[str, str]:
     }
 
 
-class SecretReference(str):
-    """A reference in `secrets`; with `optional`, a run goes on if it cannot be resolved."""
-
-    __slots__ = ("optional",)
-
-    optional: bool
-
-    def __new__(cls, text: str, optional: bool = False) -> "Self":
-        made = super().__new__(cls, text)
-        made.optional = optional
-        return made
-
-
-def _secrets(fields: Fields) -> dict[str, SecretReference]:
-    """Return the references in `secrets` by variable; each must have a scheme."""
-    references: dict[str, SecretReference] = {}
-    items = fields.typed("secrets", dict, "an object of references") or {}
-    for name, item in items.items():
-        key = f"secrets.{name}"
-        fields.check_variable("secrets", name)
-        if item is None:
-            continue
-        optional = False
-        if isinstance(item, dict):
-            inner = Fields(fields.path, item, key)
-            text = inner.filled("reference", required=True)
-            optional = inner.flag("optional")
-        elif isinstance(item, str):
-            text = fields.clean(key, item)
-        else:
-            raise fields.wrong(key, "a reference or an object", item)
-        scheme, colon, rest = text.partition(":")
-        if not (colon and rest and is_word(scheme)):
-            expected = 'expected a reference, such as "run:pass show deploy"'
-            raise fields.refused(key, expected)
-        references[name] = SecretReference(text, optional)
-    return references
-
-
 def read_definition(path: str) -> Definition:
     """Return the checked definition in a command.json, a category.json or a script's comment.
 
     Only a command.json must have a name and a description. Raises DefinitionError if the definition
     is invalid, and FileNotFoundError if the file is missing.
     """
-    if not path.endswith(("/command.json", "/category.json")):
-        return _read_script(path)
-    return Definition(
-        path, Fields(path, read_json(path)), path.endswith("/command.json")
-    )
+    is_command = path.endswith("/command.json")
+    if is_command or path.endswith("/category.json"):
+        return Definition(path, Fields(path, read_json(path)), required=is_command)
+    return _read_script(path)
 
 
 def _read_script(path: str) -> Definition:
+    """Return the definition in the comments of a script: tags, and a block of JSON."""
     from host.run.script_definition import ScriptComments
 
     script = ScriptComments(path)
@@ -422,6 +435,7 @@ def _read_script(path: str) -> Definition:
         # required one.
         unchecked = values.pop("args")
         definition = Definition(path, Fields(path, values), required=False)
+
     if unchecked:
         from host.run.argument_declarations import unchecked_arguments
 
@@ -430,26 +444,3 @@ def _read_script(path: str) -> Definition:
     definition.words = script.words
     definition.warnings = tuple(map(script.with_position, definition.warnings))
     return definition
-
-
-def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
-    """Return the path of a command's entrypoint, or "" for a Python reference.
-
-    Raises CannotStartError if the command does not run on this system, and DefinitionError if the
-    entrypoint is outside the command's folder.
-    """
-    if not definition.compatible:
-        from host.run.suggestions import unknown_names
-
-        what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
-        unknown = unknown_names(definition.file, "os", definition.os, SYSTEMS)
-        raise CannotStartError(
-            Problem(" ".join(words), what, "; ".join(map(str, unknown)))
-        )
-    if definition.in_python:
-        return ""
-    if definition.is_script:
-        return definition.file
-    if outside := why_outside(definition.directory, definition.entrypoint):
-        raise DefinitionError(Problem(definition.file, outside, key="entrypoint"))
-    return join(definition.directory, definition.entrypoint)

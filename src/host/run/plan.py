@@ -2,18 +2,19 @@
 
 `find_run` finds the command. Then each step of the `Run` finds out one more thing, or raises a
 HostError if the command must not run. `Run.steps` has them in their order, and `Run.process` is
-the result. A run takes all of them. `Run.look` takes all of them, too, but goes on after an error;
-together with `resolves` and `starts_programs` off, it has no side effects. A help page, `self env`
-and `self doctor` take only the steps that they need.
+the result. A run takes all of them. `--explain` takes all of them, too, but goes on after an error
+(see `host.run.plan_errors`). A help page, `self env` and `self doctor` take only the steps that
+they need.
 
 A step that needs an answer of the user turns to the plan's `Questions`, which ask or refuse.
 """
 
-from host.errors import HostError, Problem
+from host.errors import CannotStartError, DefinitionError, Problem
 from host.run.caller import RECORD, RECORDED, REPORT, RUN, SHELL_FILE
 from host.run.chain_entry import ChainEntry
-from host.run.definition import check_runnable
+from host.run.definition import SYSTEM_OS, SYSTEMS
 from host.run.environment import SourceReader
+from host.run.files import join, why_outside
 from host.run.layers import Layers
 from host.run.programs import exec_of
 from host.run.record import Record
@@ -133,12 +134,11 @@ class Run(Record):
         """How the run is recorded and limited: for each key, what the nearest file says."""
         from host.run.supervision import nearest
 
-        installation = self.installation.config.supervision
-        every = [
-            *([installation] if installation else []),
-            *self.definition.supervisions,
-        ]
-        return nearest(every)
+        supervisions = [*self.definition.supervisions]
+        of_installation = self.installation.config.supervision
+        if of_installation is not None:
+            supervisions.insert(0, of_installation)  # cli.json is the farthest file
+        return nearest(supervisions)
 
     @property
     def is_supervised(self) -> bool:
@@ -169,50 +169,30 @@ class Run(Record):
             self.check_variables,
         )
 
-    @property
-    def checks(self) -> "tuple[Callable[[], None], ...]":
-        """The steps after whose errors `look` goes on: no other step needs what they find out.
-
-        `check_trust` is not among them, because nothing of an untrusted project is read.
-        """
-        return (self.check_shell, self.check_variables, self.check_programs)
-
-    def look(self) -> "list[HostError]":
-        """Take the steps, and return the errors that prevent the run, the first one first.
-
-        After an error in a step that others need, the steps behind it are not taken.
-        """
-        errors: list[HostError] = []
-        for step in self.steps:
-            try:
-                step()
-            except HostError as error:
-                if str(error) not in map(str, errors):
-                    errors.append(error)
-                if step not in self.checks:
-                    break
-        return errors
-
     def check_trust(self) -> None:
         """Raise NotConfirmedError if the command's project is not trusted."""
         if self.definition.project is None:
             return
         from host.run.trust import is_trusted
 
+        # The user has named the command that has moved, so that one is asked about first.
         commands = [(self.words, self.definition)]
-        if self.moved_from is not None and self.moved_from.definition is not None:
-            commands.insert(0, (self.moved_from.words, self.moved_from.definition))
+        moved = self.moved_from
+        if moved is not None and moved.definition is not None:
+            commands.insert(0, (moved.words, moved.definition))
         for words, definition in commands:
             if not is_trusted(definition):
                 self.questions.trust(self, words, definition)
 
     def check_shell(self) -> None:
         """Raise OperationError if the command changes the calling shell, and that cannot work."""
-        if self.definition.shell:
-            from host.run.shell_file import check_shell
+        if not self.definition.shell:
+            return
+        from host.run.shell_file import check_shell
 
-            words, definition = self.words, self.definition
-            check_shell(words, definition, self.environ, self.program, self.shell_file)
+        check_shell(
+            self.words, self.definition, self.environ, self.program, self.shell_file
+        )
 
     def parse_arguments(self) -> None:
         """Set `arg_variables`. Raises UsageError if the arguments are not as declared."""
@@ -225,10 +205,11 @@ class Run(Record):
             self._line = parse(
                 declared, self.arguments, self.program, self.words, self.environ
             )
-            self.arg_variables = self._line.variables()
         except MissingArgumentsError as missing:
             self._line = missing.line  # the answers are added to it
             self.arguments, self.arg_variables = self.questions.arguments(self, missing)
+        else:
+            self.arg_variables = self._line.variables()
 
     def read_variables(self, reading: "type[SourceReader] | None" = None) -> None:
         """Read all sources but `secrets` into `layers`. Raises SourceError.
@@ -236,7 +217,9 @@ class Run(Record):
         `reading` decides what is read of a source: a help page, for example, does not start bash.
         """
         lock = self.catalog.lock
-        self._reader = (reading or SourceReader)(
+        if reading is None:
+            reading = SourceReader
+        self._reader = reading(
             self.words,
             self.definition,
             self._layers_before_sources(),
@@ -250,27 +233,9 @@ class Run(Record):
         self._reader.read_all(lock.sources)
 
     def _layers_before_sources(self) -> Layers:
-        """Return the layers to which the sources are added.
-
-        If the arguments are not parsed yet, their variables are those of an empty command line.
-        """
+        """Return the layers to which the sources are added."""
         definition = self.definition
-        inherited = {}
-        for name, value in self.environ.items():
-            is_of_argument = any(argument.owns(name) for argument in definition.args)
-            if name not in (RUN, REPORT, RECORDED, SHELL_FILE) and not is_of_argument:
-                inherited[name] = value
-
-        given = self.arg_variables
-        if definition.args and given is None:
-            from host.run.argument_parser import parse
-
-            given = parse(definition.args, None, environ=self.environ).variables()
-        fixed = {**self.installation.run_variables(self.words), **(given or {})}
-        if definition.project is not None:
-            fixed["PROJECT_DIR"] = definition.project.root
-        if definition.shell and self.shell_file:
-            fixed[SHELL_FILE] = self.shell_file
+        fixed = self._fixed_variables()
 
         folders: Sequence[PathFolder] = ()
         if definition.path_folders and definition.reads_sources:
@@ -282,8 +247,41 @@ class Run(Record):
         for argument in definition.args:
             if argument.secret:
                 secret_names += filter(argument.owns, fixed)
+
         entry = ChainEntry(self.installation.layout, self.environ)
-        return Layers(inherited, fixed, entry, folders, secret_names)
+        return Layers(self._inherited(), fixed, entry, folders, secret_names)
+
+    def _inherited(self) -> dict[str, str]:
+        """Return the caller's variables, without those that belong to one run only."""
+        arguments = self.definition.args
+        inherited = {}
+        for name, value in self.environ.items():
+            if name in (RUN, REPORT, RECORDED, SHELL_FILE):
+                continue
+            # An argument that is not given must not have the value of an outer run.
+            if not any(argument.owns(name) for argument in arguments):
+                inherited[name] = value
+        return inherited
+
+    def _fixed_variables(self) -> dict[str, str]:
+        """Return the variables that no source can change: of the run and of its arguments.
+
+        If the arguments are not parsed yet, their variables are those of an empty command line.
+        """
+        definition = self.definition
+        fixed = self.installation.run_variables(self.words)
+        arguments = self.arg_variables
+        if definition.args and arguments is None:
+            from host.run.argument_parser import parse
+
+            arguments = parse(definition.args, None, environ=self.environ).variables()
+        if arguments is not None:
+            fixed.update(arguments)
+        if definition.project is not None:
+            fixed["PROJECT_DIR"] = definition.project.root
+        if definition.shell and self.shell_file:
+            fixed[SHELL_FILE] = self.shell_file
+        return fixed
 
     def check_variables(self) -> None:
         """Raise SourceError if a required variable is missing.
@@ -295,12 +293,13 @@ class Run(Record):
             return
         from host.run.required_variables import check_required
 
-        pending: Collection[str] = () if self._has_secrets else definition.secrets
-        if self.layers.unasked:
-            pending = (
-                definition.required_envs
-            )  # an unresolved `.env` file may set any of them
         layers = self.layers
+        pending: Collection[str] = ()
+        if layers.unasked:
+            # An `.env` file that is still a reference may set any of them.
+            pending = definition.required_envs
+        elif not self._has_secrets:
+            pending = definition.secrets
         check_required(
             definition.file,
             definition.required_envs,
@@ -326,6 +325,7 @@ class Run(Record):
             raise missing_programs(faults, self.words, self.program, self._is_command)
 
     def _is_command(self, words: tuple[str, ...]) -> bool:
+        """Return whether `words` name a command, for an advice that runs it."""
         match = self.catalog.find(words)
         return match.kind == "command" and match.words == words
 
@@ -340,24 +340,18 @@ class Run(Record):
         environment = self.layers.environment()
         if self.file:
             return exec_of(self.file, self.arguments, environment, self.program)
-        from host.run.python_command import python_exec
+        from host.run.python_command import python_exec, switches_of
 
         called = " ".join([self.program, *self.words])
         # A click group gets the words of its subcommand before the arguments.
         reference = " ".join([self.definition.entrypoint, *self.definition.subcommand])
         argv = [called, reference, *self.arguments]
-        return python_exec(argv, environment, self.folders, self._switches())
-
-    def _switches(self) -> "list[str]":
-        """Return what a command in Python learns from `Program` about the questions of this run."""
-        from host.run.python_command import ASSUME_YES, INNER_RUN, NO_INPUT
-
-        facts = {
-            ASSUME_YES: self.questions.assume_yes,
-            NO_INPUT: not self.questions.may_ask,
-            INNER_RUN: RUN in self.environ,
-        }
-        return [name for name, applies in facts.items() if applies]
+        switches = switches_of(
+            assume_yes=self.questions.assume_yes,
+            may_ask=self.questions.may_ask,
+            is_inner=RUN in self.environ,
+        )
+        return python_exec(argv, environment, self.folders, switches)
 
 
 def find_run(
@@ -380,12 +374,20 @@ def find_run(
     definition = match.definition
     if definition is None or not _names_run(match, definition, arguments):
         return None
+
     for problem in definition.warnings:
         report(problem)
     file = check_runnable(match.words, definition)
-    if asks_help(arguments) and not _script_gets_help(definition, file, arguments[0]):
-        return None
-    report_deprecation(match, report)
+    if asks_help(arguments):
+        from host.run.script_help import may_get_help
+
+        if not may_get_help(definition, file, arguments[0]):
+            return None
+    if match.moved_from is not None or definition.deprecated:
+        from host.run.deprecation import report_deprecation
+
+        report_deprecation(match, report)
+
     folders: Sequence[str] = ()
     if not file and match.node is not None:
         folders = catalog.lock.folders_of(match.node.tree)
@@ -407,18 +409,6 @@ def find_run(
         shell_file=shell_file,
         moved_from=match.moved_from,
     )
-
-
-def report_deprecation(match: "Match", report: "Report") -> None:
-    """Call `report` with a warning if the command is deprecated or runs in place of another one."""
-    moved = match.moved_from
-    if moved is not None and moved.definition is not None:
-        what = f"this command is now: {' '.join(match.words)}"
-        report(Problem(" ".join(moved.words), what, moved.definition.deprecated))
-    if match.definition is not None and match.definition.deprecated:
-        report(
-            Problem(" ".join(match.words), "deprecated", match.definition.deprecated)
-        )
 
 
 def find_named(
@@ -445,18 +435,29 @@ def _names_run(
         return False
     if match.kind == "category" and not takes_option(arguments):
         return False  # a category's own entrypoint runs only if an option follows
-    return definition.compatible or not asks_help(
-        arguments
-    )  # help is shown on every system
+    # Help is shown on every system.
+    return definition.compatible or not asks_help(arguments)
 
 
-def _script_gets_help(definition: "Definition", file: str, word: str) -> bool:
-    """Return whether to pass `--help` or `-h` to the script."""
-    from host.run.script_help import script_gets_help
+def check_runnable(words: "Sequence[str]", definition: "Definition") -> str:
+    """Return the path of a command's entrypoint, or "" for a Python reference.
 
-    if not definition.help and definition.project is not None:
-        from host.run.trust import is_trusted
+    Raises CannotStartError if the command does not run on this system, and DefinitionError if the
+    entrypoint is outside the command's folder.
+    """
+    if not definition.compatible:
+        from host.run.suggestions import unknown_names
 
-        if not is_trusted(definition):
-            return False  # an untrusted script is not searched for `--help`
-    return script_gets_help(definition, file, word)
+        what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
+        unknown = unknown_names(definition.file, "os", definition.os, SYSTEMS)
+        remedy = "; ".join(map(str, unknown))
+        raise CannotStartError(Problem(" ".join(words), what, remedy))
+
+    if definition.in_python:
+        return ""
+    if definition.is_script:
+        return definition.file
+    outside = why_outside(definition.directory, definition.entrypoint)
+    if outside:
+        raise DefinitionError(Problem(definition.file, outside, key="entrypoint"))
+    return join(definition.directory, definition.entrypoint)

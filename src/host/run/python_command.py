@@ -35,12 +35,28 @@ def python_exec(
     about the run for `Program`. They are options of Python, because the environment of a command is
     its caller's, and its argv is its own.
     """
-    is_blocked = _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
+    blocked_signals = _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
+    is_blocked = _signal.SIGINT in blocked_signals
     options = "-I" if is_blocked else "-IXunblock_interrupt"
-    told = [f"-X{name}" for name in switches]
+    facts = [f"-X{name}" for name in switches]
     code = PYTHON_COMMAND.format([*folders])
-    command = [sys.executable, options, *told, "-c", code, *argv]
+    command = [sys.executable, options, *facts, "-c", code, *argv]
     return Exec(sys.executable, command, environment, holds_interrupt=not is_blocked)
+
+
+def switches_of(*, assume_yes: bool, may_ask: bool, is_inner: bool) -> list[str]:
+    """Return what a command in Python learns from `Program` about the questions of its run.
+
+    `is_inner` says whether the run is inside another run.
+    """
+    switches = []
+    if assume_yes:
+        switches.append(ASSUME_YES)
+    if not may_ask:
+        switches.append(NO_INPUT)
+    if is_inner:
+        switches.append(INNER_RUN)
+    return switches
 
 
 def is_told(switch: str) -> bool:

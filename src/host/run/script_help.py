@@ -22,6 +22,16 @@ _SLASH_LANGUAGES = ("js", "mjs", "cjs", "ts", "mts", "php", "go")
 _SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
 
 
+def may_get_help(definition: Definition, file: str, word: str) -> bool:
+    """Return what `script_gets_help` returns, for a command that perhaps nobody trusts yet."""
+    if not definition.help and definition.project is not None:
+        from host.run.trust import is_trusted
+
+        if not is_trusted(definition):
+            return False  # an untrusted script is not searched for `--help`
+    return script_gets_help(definition, file, word)
+
+
 def script_gets_help(definition: Definition, file: str, word: str = "--help") -> bool:
     """Return whether `word` as the only argument runs the command and shows no generated page.
 

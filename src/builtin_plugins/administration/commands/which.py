@@ -14,7 +14,7 @@ from host.cli.contents import command_of
 from host.cli.lookup import find_command
 from host.cli.session import Session
 from host.run.catalog import Match
-from host.run.definition import check_runnable
+from host.run.plan import check_runnable
 from host.run.programs import start_of
 
 

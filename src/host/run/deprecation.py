@@ -1,0 +1,20 @@
+"""Warn about a command that is deprecated, or that runs in place of another one."""
+
+from host.errors import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from host.run.catalog import Match
+
+
+def report_deprecation(match: "Match", report: "Callable[[Problem], None]") -> None:
+    """Call `report` with a warning if the command is deprecated or runs in place of another one."""
+    definition = match.definition
+    moved = match.moved_from
+    if moved is not None and moved.definition is not None:
+        what = f"this command is now: {' '.join(match.words)}"
+        report(Problem(" ".join(moved.words), what, moved.definition.deprecated))
+    if definition is not None and definition.deprecated:
+        report(Problem(" ".join(match.words), "deprecated", definition.deprecated))
