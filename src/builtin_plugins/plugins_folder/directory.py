@@ -19,7 +19,8 @@ from builtin_plugins.plugins_folder.entry import (
 )
 from builtin_plugins.plugins_folder.json_object import read_object, text
 from builtin_plugins.plugins_folder.registry import Registry
-from host import HostError, PluginError, Problem, Record
+from builtin_plugins.plugins_folder.version import PluginVersion
+from host import CommandTree, HostError, PluginError, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,35 +37,7 @@ ENTRY_FILE = "entry.json"
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
-class DirectoryPlugin(Record):
-    """A plugin's directory `root`, and its entry, completed from plugin.json.
-
-    `tree` is the directory that contains the categories. `hooks_file` is a Python file with
-    hooks, or "" for none. `scripts` is an object with the optional keys "prefix" and "split", or
-    None if single script files are not commands. `under` has the words of the category that
-    contains the plugin's commands. `path_folders` has the folders to append to PATH. `problem` is
-    the reason why the plugin is ignored, or None.
-    """
-
-    entry: Entry
-    root: str
-    tree: str = ""
-    hooks_file: str = ""
-    scripts: Mapping[str, str] | None = None
-    under: tuple[str, ...] = ()
-    path_folders: tuple[str, ...] = ()
-    problem: Problem | None = None
-
-    def missing_path(self) -> Problem | None:
-        """Return a problem if plugin.json names a file or directory that does not exist."""
-        file = os.path.join(self.root, MANIFEST)
-        for key, path in (("directory", self.tree), ("hooks", self.hooks_file)):
-            if path and not os.path.exists(path):
-                return Problem(file, f"{path} does not exist", key=key)
-        return None
-
-
-def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
+def read_plugin(root: str, entry: Entry) -> PluginVersion:
     """Return the plugin at `root`; the texts in its plugin.json replace those of `entry`.
 
     Only the name, `scripts` and `path` of `entry`, if set, take precedence over plugin.json. Raises
@@ -85,22 +58,30 @@ def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
         scripts = _combined(scripts, read_scripts(path, values))
         declared = read_path(path, values)
         folders = declared if folders is None else folders
-    tree = _inside(root, entry.directory, "directory") if entry.directory else root
-    hooks_file = _inside(root, entry.hooks, "hooks") if entry.hooks else ""
     parts = {**(scripts or {})}
     under = tuple(str(parts.pop("under", "")).split())
     has_scripts = scripts is not None and parts.pop("files", True) is not False
-    words = {key: str(part) for key, part in parts.items()}
-    path_folders = [_inside(root, folder, "path") for folder in folders or ()]
-    return DirectoryPlugin(
-        entry,
-        root,
-        tree,
-        hooks_file,
-        words if has_scripts else None,
-        under,
-        tuple(path_folders),
+    names = {key: str(part) for key, part in parts.items()}
+    tree = CommandTree(
+        _inside(root, entry.directory, "directory") if entry.directory else root,
+        entry.name,
+        entry.dev,
+        scripts=names if has_scripts else None,
+        under=under,
+        root=root,
+        path_folders=tuple([_inside(root, folder, "path") for folder in folders or ()]),
     )
+    hooks_file = _inside(root, entry.hooks, "hooks") if entry.hooks else ""
+    return PluginVersion(entry, root, tree, hooks_file)
+
+
+def missing_path(plugin: PluginVersion) -> Problem | None:
+    """Return a problem if plugin.json names a file or directory that does not exist."""
+    file = os.path.join(plugin.root, MANIFEST)
+    for key, path in (("directory", plugin.tree.path), ("hooks", plugin.hooks_file)):
+        if path and not os.path.exists(path):
+            return Problem(file, f"{path} does not exist", key=key)
+    return None
 
 
 def _check_min_version(path: str, values: dict[str, Any]) -> None:
@@ -139,7 +120,7 @@ def _combined(
 
 def find_directory_plugins(
     plugins_dir: str, registry: Registry, without: Collection[str] = ()
-) -> list[DirectoryPlugin]:
+) -> list[PluginVersion]:
     """Return the plugins in registry order, then the unregistered ones by name.
 
     The plugins `without` are left out, and not read.
@@ -157,10 +138,9 @@ def find_directory_plugins(
             plugins.append(_plugin(plugins_dir, name, entry))
     for name in names:
         if name in registry.refused:
-            refused = DirectoryPlugin(
-                Entry(name, "local"), os.path.join(plugins_dir, name)
-            )
-            plugins.append(refused.replaced(problem=registry.refused[name]))
+            problem = registry.refused[name]
+            root = os.path.join(plugins_dir, name)
+            plugins.append(PluginVersion(Entry(name, "local"), root, problem=problem))
         elif name in registry.entries or registry.is_damaged:
             # A registry that cannot be read may have disabled the plugin.
             continue
@@ -199,7 +179,7 @@ def read_kept_entry(version: str) -> Entry | None:
     return entry if version.endswith(f"/{entry.name}/{entry.version_dir}") else None
 
 
-def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin:
+def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> PluginVersion:
     root = os.path.join(plugins_dir, name)
     linked = os.path.islink(root) and not store_of(plugins_dir, name).current
     if entry is None:
@@ -219,7 +199,7 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
             )
         return read_plugin(root, entry)
     except HostError as error:
-        return DirectoryPlugin(entry, root, problem=error.problem)
+        return PluginVersion(entry, root, problem=error.problem)
 
 
 def _inside(root: str, relative: str, what: str) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from builtin_plugins.plugins_folder.directory import (
     MANIFEST,
-    DirectoryPlugin,
     find_directory_plugins,
     names_in,
 )
@@ -15,6 +14,7 @@ from builtin_plugins.plugins_folder.registry import (
     local_path,
     registry_path,
 )
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import (
     BrokenPlugin,
     CommandTree,
@@ -55,28 +55,21 @@ def find_plugins(
 
 
 def _records(
-    plugin: DirectoryPlugin,
+    plugin: PluginVersion,
 ) -> Iterator[PluginFile | CommandTree | Watch | BrokenPlugin]:
     """Yield what an enabled plugin's directory has."""
     name = plugin.entry.name
     if plugin.problem:
         yield BrokenPlugin(name, str(plugin.problem))
         return
-    yield Watch(plugin.tree)
-    if not os.path.isdir(plugin.tree):
-        yield BrokenPlugin(name, f"there is no directory {plugin.tree}")
+    tree = plugin.tree
+    yield Watch(tree.path)
+    if not os.path.isdir(tree.path):
+        yield BrokenPlugin(name, f"there is no directory {tree.path}")
         return
-    yield CommandTree(
-        plugin.tree,
-        name,
-        plugin.entry.dev,
-        plugin.scripts,
-        plugin.under,
-        plugin.root,
-        plugin.path_folders,
-    )
+    yield tree
     if plugin.hooks_file:
-        yield PluginFile(name, plugin.root, plugin.hooks_file, plugin.under)
+        yield PluginFile(name, plugin.root, plugin.hooks_file, tuple(tree.under))
 
 
 def _how_to_restore(program: str, entry: Entry) -> str:

@@ -151,11 +151,11 @@ def _tree_of_plugin(session: Session, plugin: str, undo: ExitStack) -> Path:
 
     entry = effective_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
     directory_plugin = read_plugin(str(path), entry)
-    if directory_plugin.scripts is None:
+    if directory_plugin.tree.scripts is None:
         what = f"{path}: this plugin does not accept scripts as commands"
         hint = f'to accept scripts, add "scripts": {{}} to {MANIFEST}'
         raise OperationError(what, hint)
-    return Path(directory_plugin.tree)
+    return Path(directory_plugin.tree.path)
 
 
 def _scripts(

@@ -7,10 +7,6 @@ from builtin_plugins.administration.declared import TIMEOUT, YES, self_command
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.commands.sync import install_missing
 from builtin_plugins.administration.plugins.directory_contents import read_commands
-from builtin_plugins.administration.plugins.plugin_contents import (
-    PluginContents,
-    relocated,
-)
 from builtin_plugins.administration.plugins.preview import change_lines, plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
@@ -36,6 +32,10 @@ from builtin_plugins.plugins_folder.registry import (
     local_path,
     read_registry,
     registry_path,
+)
+from builtin_plugins.plugins_folder.version import (
+    PluginVersion,
+    relocated,
 )
 from host import HostError, OperationError, printable
 from host.cli.session import Session
@@ -156,9 +156,9 @@ def _keep_configuration(session: Session, files: str) -> None:
     shutil.copy(os.path.join(session.layout.root, CLI_JSON), path)
 
 
-def _plugins(plugins_dir: str) -> dict[str, PluginContents]:
+def _plugins(plugins_dir: str) -> dict[str, PluginVersion]:
     """Return the current version of each plugin in the registry, by name."""
-    plugins: dict[str, PluginContents] = {}
+    plugins: dict[str, PluginVersion] = {}
     for name, entry in read_registry(plugins_dir).entries.items():
         source = make_source(entry)
         # A directory that the user linked has no versions to compare.

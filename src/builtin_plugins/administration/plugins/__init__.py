@@ -2,7 +2,7 @@
 
 `PluginSource` fetches and installs one kind of plugin. `make_source` creates the source from the
 registry's `Entry`, which has no credentials; only `add` has the address that the user gave, with
-any login. Fetching stages a `PluginContents`: a version's entry, and the contents read from its
+any login. Fetching stages a `PluginVersion`: a version's entry, and the contents read from its
 files. `preview` shows the staged version, `check_collisions` compares it with other plugins, and
 `install` makes it current, by changing the link `plugins/<name>`. Former versions are kept for a
 rollback.
@@ -25,8 +25,7 @@ These records describe a plugin, in the order in which they are made for a new o
     `ListedPlugin`           an item of a team's catalogue
     `PluginSource`           where a plugin comes from, with the code for its kind; has an `Entry`
     `Entry`                  an entry of the registry; each former version has its entry in a file
-    `PluginContents`         one version: its entry, and the contents that its files show
-    `DirectoryPlugin`        a directory in `plugins/`, with its entry completed from plugin.json
+    `PluginVersion`          one version: its entry, where its files are, and what they show
     `Package`                a distribution in the folder of a package, as the registry records it
     `host.PluginFile`        a directory plugin's file with hooks, for the host
     `PluginPackage`          the folders and entry points of a package, for the host

@@ -5,10 +5,10 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from builtin_plugins.administration.plugins.inventory import declarations
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.version import PluginVersion, Words
 from host import PluginError
 from host.cli.contents import contents
 from host.run.catalog import Catalog, Match
@@ -16,7 +16,7 @@ from host.run.lock import Lock
 from host.run.words import RESERVED_WORDS
 
 
-def check_collisions(staged: PluginContents, tx: Transaction, *, force: bool) -> None:
+def check_collisions(staged: PluginVersion, tx: Transaction, *, force: bool) -> None:
     """Raise PluginError if a command of a staged version collides with an existing command.
 
     Two commands collide if they have the same words, or if the existing one has only the first
@@ -41,7 +41,7 @@ def check_collisions(staged: PluginContents, tx: Transaction, *, force: bool) ->
 
 
 def check_declared_commands(
-    staged: PluginContents, tx: Transaction, *, force: bool
+    staged: PluginVersion, tx: Transaction, *, force: bool
 ) -> None:
     """Check the commands that a staged package declares in code, as `check_collisions` does.
 

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 
 from builtin_plugins.administration.left_out import left_out
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.python_text import declarations_in
-from builtin_plugins.plugins_folder.directory import MANIFEST, DirectoryPlugin
+from builtin_plugins.plugins_folder.directory import MANIFEST, missing_path
+from builtin_plugins.plugins_folder.version import PluginVersion, Words
 from host import Definition, PluginError, Problem
 from host.cli.contents import contents
 from host.run.catalog import Catalog
@@ -19,28 +19,17 @@ from host.run.lock import Lock
 _HOOKS_LIMIT = 1 << 20  # maximum size of a hooks file in bytes
 
 
-def commands_of(plugin: DirectoryPlugin) -> CommandTree:
-    """Return the tree of a plugin's commands, as it will be in the lock."""
-    return CommandTree(
-        plugin.tree,
-        scripts=plugin.scripts,
-        under=plugin.under,
-        root=plugin.root,
-        path_folders=plugin.path_folders,
-    )
-
-
-def read_contents(plugin: DirectoryPlugin) -> PluginContents:
-    """Return the contents of a directory plugin.
+def read_contents(plugin: PluginVersion) -> PluginVersion:
+    """Return a directory plugin with what its files show.
 
     Raises PluginError if its plugin.json names a missing file.
     """
-    if missing := plugin.missing_path():
+    if missing := missing_path(plugin):
         raise PluginError(missing)
-    tree = commands_of(plugin)
+
+    tree = plugin.tree
     catalog = Catalog(Lock([tree]))
     inside = contents(catalog, (), deep=True)
-    problems = (*misspelt_keys(plugin.root), *inside.problems)
     commands = {command.words: command.definition for command in inside.commands}
 
     ignored: list[Problem] = []
@@ -56,9 +45,12 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
     if plugin.hooks_file:
         code = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
     hooks, declared = declarations_in(code)
-    placed = tuple((*plugin.under, *words) for words in declared)
-    return PluginContents(
-        plugin.entry, commands, hooks, placed, problems, tuple(ignored)
+    return plugin.replaced(
+        commands=commands,
+        hooks=hooks,
+        declared=tuple((*tree.under, *words) for words in declared),
+        problems=(*misspelt_keys(plugin.root), *inside.problems),
+        left_out=tuple(ignored),
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from enum import Enum
 
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.reconcile import Reconciled, now, set_aside
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import (
@@ -18,6 +17,7 @@ from builtin_plugins.io.files.atomic import make_directory, mode_below, write_fi
 from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
 from builtin_plugins.plugins_folder.entry import NAME_RULE, Entry, is_plugin_name
 from builtin_plugins.plugins_folder.registry import Registry
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import HostError, PluginError
 from host.cli.session import Session
 
@@ -35,9 +35,7 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
         raise PluginError(f"{entry.name} is already the name of another plugin{hint}")
 
 
-def ensure_built(
-    staged: PluginContents, tx: Transaction, *, yes: bool
-) -> PluginContents:
+def ensure_built(staged: PluginVersion, tx: Transaction, *, yes: bool) -> PluginVersion:
     """Return the staged version; build what has no wheel after the user agrees.
 
     Raises OperationError if the user does not agree, or if nobody can be asked.

@@ -7,6 +7,7 @@ import os
 from builtin_plugins.plugins_folder import directory
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import Registry, effective_registry
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import Record, SourceError, UsageError, masked_text
 from host.cli.session import Session
 from host.run.catalog import Catalog
@@ -188,7 +189,7 @@ def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
 
 def _known_plugin(
     entry: Entry,
-    plugin: directory.DirectoryPlugin | None,
+    plugin: PluginVersion | None,
     lock: Lock,
     own: Lock,
     plugins_dir: str,
@@ -204,7 +205,7 @@ def _known_plugin(
     root = plugin.root if plugin else ""
     if plugin:
         entry = plugin.entry
-        own = own.replaced(trees=[_tree_of(plugin)] if plugin.tree else [])
+        own = own.replaced(trees=[plugin.tree] if plugin.tree.path else [])
         is_here = True
     elif entry.is_in_environment:
         is_here = bool(in_lock) or _is_in_environment(entry, plugins_dir)
@@ -241,13 +242,6 @@ def _unreadable_sources(lock: Lock, names: set[str]) -> list[str]:
             except SourceError as failure:
                 reasons.append(failure.what)
     return reasons
-
-
-def _tree_of(plugin: directory.DirectoryPlugin) -> CommandTree:
-    # Imported here because a list needs it only for plugins that are not in the lock.
-    from builtin_plugins.administration.plugins.directory_contents import commands_of
-
-    return commands_of(plugin)
 
 
 def _is_in_environment(entry: Entry, plugins_dir: str) -> bool:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from builtin_plugins.administration.plugins.directory_contents import read_commands
 from builtin_plugins.administration.plugins.package_folder import distributions_in
-from builtin_plugins.administration.plugins.plugin_contents import (
-    PluginContents,
+from builtin_plugins.administration.plugins.python_text import declarations_in
+from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.version import (
+    PluginVersion,
     Words,
     relocated,
 )
-from builtin_plugins.administration.plugins.python_text import declarations_in
-from builtin_plugins.plugins_folder.entry import Entry
 from host import Definition, Problem
 from host.hook_marker import GROUP
 from host.run.declarations import CommandTree
@@ -21,7 +21,7 @@ from host.run.declarations import CommandTree
 _TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distribution
 
 
-def read_package(entry: Entry, folders: Sequence[str]) -> PluginContents:
+def read_package(entry: Entry, folders: Sequence[str]) -> PluginVersion:
     """Return the contents of a package; the last of `folders` has its distributions.
 
     The other folders are those of a linked project, whose files no distribution lists. Raises
@@ -56,12 +56,13 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginContents:
     placed = {
         (*entry.under, *words): definition for words, definition in commands.items()
     }
-    return PluginContents(
+    return PluginVersion(
         entry,
-        placed,
-        hooks,
-        tuple((*entry.under, *words) for words in declared),
-        tuple(problems),
+        folder,
+        commands=placed,
+        hooks=hooks,
+        declared=tuple((*entry.under, *words) for words in declared),
+        problems=tuple(problems),
         names=tuple(names),
     )
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from builtin_plugins.administration.pages import columns, plural
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.version import PluginVersion, Words
 from host import Definition, Problem, masked_text
 from host.cli.session import Session
 
@@ -23,7 +23,7 @@ _NONE: _Uses = {}
 def preview(
     session: Session,
     former: Entry | None,
-    found: PluginContents,
+    found: PluginVersion,
     *,
     verbose: bool = False,
 ) -> None:
@@ -38,7 +38,7 @@ def preview(
 
 
 def plan_lines(
-    before: PluginContents | None, after: PluginContents, *, verbose: bool = True
+    before: PluginVersion | None, after: PluginVersion, *, verbose: bool = True
 ) -> list[str]:
     """Return the lines that show what a plugin adds, or what it changes from `before`."""
     commands, entry = after.commands, after.entry
@@ -164,7 +164,7 @@ def _uses(commands: _Commands) -> dict[str, list[str]]:
     }
 
 
-def _path_folders(found: PluginContents) -> list[str]:
+def _path_folders(found: PluginVersion) -> list[str]:
     """Return the folders that runs append to PATH, relative to the plugin's directory."""
     folders = {*(found.entry.path or ())}
     for definition in found.commands.values():
@@ -174,7 +174,7 @@ def _path_folders(found: PluginContents) -> list[str]:
     return sorted(folders)
 
 
-def _uses_of_plugin(found: PluginContents) -> dict[str, list[str]]:
+def _uses_of_plugin(found: PluginVersion) -> dict[str, list[str]]:
     entry = found.entry
     others = [package for package in entry.packages if package.name != entry.name]
     brought = [f"{package.name} {package.version}" for package in others]

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.plugin_contents import Words
 from builtin_plugins.plugins_folder.directory import MANIFEST
+from builtin_plugins.plugins_folder.version import Words
 from host.hook_marker import GROUP
 
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")

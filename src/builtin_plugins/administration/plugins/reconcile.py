@@ -22,7 +22,6 @@ from builtin_plugins.io.files.file_lock import OnWait, file_lock
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
-    DirectoryPlugin,
     find_directory_plugins,
     names_in,
     store_of,
@@ -30,6 +29,7 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.entry import is_plugin_name
 from builtin_plugins.plugins_folder.registry import LAST, Registry, read_registry
 from builtin_plugins.plugins_folder.registry_writer import write_registry
+from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.store.versions import remove_abandoned
 from host import HostError, OperationError, PluginError
 from host.run.importing import complete_import_path, program_path
@@ -99,7 +99,7 @@ def reconcile(plugins_dir: str, registry: Registry) -> Reconciled:
     return Reconciled(left, kept)
 
 
-def _first_words(plugin: DirectoryPlugin) -> tuple[str, ...]:
+def _first_words(plugin: PluginVersion) -> tuple[str, ...]:
     """Return the first words of the plugin's commands, or () if they cannot be read."""
     # Imported here because a directory without an entry is rare.
     from builtin_plugins.administration.plugins.directory_contents import read_contents

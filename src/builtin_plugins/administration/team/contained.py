@@ -4,19 +4,19 @@ import os
 from collections.abc import Iterator
 
 from builtin_plugins.administration.plugins.directory_contents import read_contents
-from builtin_plugins.administration.plugins.plugin_contents import (
-    PluginContents,
-    relocated,
-)
 from builtin_plugins.administration.plugins.preview import plan_lines
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder.directory import find_directory_plugins
 from builtin_plugins.plugins_folder.registry import effective_registry
+from builtin_plugins.plugins_folder.version import (
+    PluginVersion,
+    relocated,
+)
 from host import HostError
 from host.cli.session import Session
 
 
-def contained_plugins(session: Session, called: str = "") -> dict[str, PluginContents]:
+def contained_plugins(session: Session, called: str = "") -> dict[str, PluginVersion]:
     """Return the directory plugins in the installation of `session`, by name.
 
     Problems name the installation's root as `called`.
@@ -24,7 +24,7 @@ def contained_plugins(session: Session, called: str = "") -> dict[str, PluginCon
     root, plugins_dir = session.layout.root, session.installation.plugins_dir
     contained = {}
     for plugin in find_directory_plugins(plugins_dir, effective_registry(plugins_dir)):
-        contents = PluginContents(plugin.entry)
+        contents = plugin
         problem = plugin.problem
         if problem is None:
             try:
@@ -37,7 +37,7 @@ def contained_plugins(session: Session, called: str = "") -> dict[str, PluginCon
     return contained
 
 
-def show_contained(session: Session, contained: dict[str, PluginContents]) -> None:
+def show_contained(session: Session, contained: dict[str, PluginVersion]) -> None:
     """Show what each plugin adds, as `plugin add` does."""
     for contents in contained.values():
         session.show_lines(*plan_lines(None, contents, verbose=False))

@@ -10,19 +10,17 @@ from operator import attrgetter
 from builtin_plugins.administration.commands.lint import rules
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.left_out import left_out
-from builtin_plugins.administration.plugins.directory_contents import (
-    commands_of,
-    misspelt_keys,
-)
+from builtin_plugins.administration.plugins.directory_contents import misspelt_keys
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.plugins_folder.directory import (
     MANIFEST,
-    DirectoryPlugin,
     find_directory_plugins,
+    missing_path,
     read_plugin,
 )
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import effective_registry
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import Category, Command, Definition, HostError, Problem
 from host.cli.contents import contents
 from host.cli.session import Session
@@ -111,7 +109,7 @@ class Lint:
         elif os.path.lexists(os.path.join(root, MANIFEST)):
             plugin = read_plugin(root, Entry("", "local"))
             yield from self._plugin(plugin)
-            yield from self._moved_in(commands_of(plugin))
+            yield from self._moved_in(plugin.tree)
         else:
             has_pyproject = os.path.exists(os.path.join(root, "pyproject.toml"))
             tree = CommandTree(root, scripts=None if has_pyproject else {})
@@ -155,18 +153,18 @@ class Lint:
             elif plugin.entry.enabled:
                 yield from self._plugin(plugin)
 
-    def _plugin(self, plugin: DirectoryPlugin) -> Iterator[Finding]:
+    def _plugin(self, plugin: PluginVersion) -> Iterator[Finding]:
         """Check a plugin whose plugin.json is valid."""
         self.count += os.path.exists(os.path.join(plugin.root, MANIFEST))
         yield from (
             Finding("definition", problem) for problem in misspelt_keys(plugin.root)
         )
-        if missing := plugin.missing_path():
+        if missing := missing_path(plugin):
             yield Finding("plugin", missing)
             return
         if plugin.hooks_file:
             yield from rules.hooks(plugin.hooks_file)
-        yield from self.tree(FolderNode(commands_of(plugin)))
+        yield from self.tree(FolderNode(plugin.tree))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:
         """Check a node in a tree of commands, and everything below it."""

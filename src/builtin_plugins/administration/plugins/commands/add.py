@@ -20,7 +20,6 @@ from builtin_plugins.administration.plugins.install import (
     install,
     plan_of,
 )
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import (
     heading,
     preview,
@@ -39,6 +38,7 @@ from builtin_plugins.administration.plugins.transaction import (
 )
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.entry import Entry, check_under
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import PluginError, UsageError, masked_text
 from host.cli.session import Session
 
@@ -214,7 +214,7 @@ def _scripts(
     return scripts or None
 
 
-def _add_staged(staged: PluginContents, tx: Transaction, options: _Options) -> None:
+def _add_staged(staged: PluginVersion, tx: Transaction, options: _Options) -> None:
     """Show what a staged plugin adds, ask, and install it."""
     session, entry = tx.session, staged.entry
     former = _entry_of_name(entry, tx)

@@ -20,7 +20,6 @@ from builtin_plugins.administration.plugins.install import (
     ensure_built,
     install,
 )
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import heading, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
@@ -28,6 +27,7 @@ from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import Registry, read_registry
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError, UsageError
 from host.cli.session import Session
 
@@ -112,7 +112,7 @@ def sync_plugin(
     *,
     yes: bool,
     timeout: float,
-    show: Callable[[PluginContents], None] = lambda _: None,
+    show: Callable[[PluginVersion], None] = lambda _: None,
     dry_run: bool = False,
 ) -> None:
     """Call `show` with the recorded version of a plugin, then install exactly that version.

@@ -19,7 +19,6 @@ from builtin_plugins.administration.plugins.install import (
     install,
 )
 from builtin_plugins.administration.plugins.inventory import inventory, named_plugin
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import (
     preview,
     version_text,
@@ -31,6 +30,7 @@ from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import read_registry
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError
 from host.cli.session import Session
 
@@ -109,7 +109,7 @@ def _update(
     session.show_lines(f"updated {entry.name}")
 
 
-def _is_same(entry: Entry, staged: PluginContents) -> bool:
+def _is_same(entry: Entry, staged: PluginVersion) -> bool:
     """Return whether the staged version is the current one; nothing is built to find out."""
     if entry.commit:
         return entry.commit == staged.entry.commit

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource
 from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import UnpackOptions, extract
+from builtin_plugins.plugins_folder.version import PluginVersion
 
 
 class ArchiveSource(PluginSource):
@@ -21,7 +21,7 @@ class ArchiveSource(PluginSource):
     def is_pinned(self) -> bool:
         return bool(self.entry.sha256)
 
-    def fetch(self, tx: Transaction) -> PluginContents:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         sha256 = unpack(self, UnpackOptions(keeps_top=_is_category_or_command), tx)
         return self.stage_contents(
             self.entry.replaced(sha256=sha256), tx, tx.files, self.entry.source

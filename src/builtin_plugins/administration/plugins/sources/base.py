@@ -11,10 +11,6 @@ from importlib import import_module
 from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.directory_contents import read_contents
-from builtin_plugins.administration.plugins.plugin_contents import (
-    PluginContents,
-    relocated,
-)
 from builtin_plugins.administration.plugins.python_project import (
     is_package,
     is_python_project,
@@ -24,12 +20,15 @@ from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.files.atomic import is_real_dir
 from builtin_plugins.plugins_folder.directory import (
-    DirectoryPlugin,
     manifest_decides,
     read_plugin,
     store_of,
 )
 from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.version import (
+    PluginVersion,
+    relocated,
+)
 from host import HostError, Messages, PluginError, UsageError
 
 _EXTRAS = re.compile(r"(.+)(\[[A-Za-z0-9][\w.,-]*\])\Z")
@@ -106,13 +105,13 @@ class PluginSource:
 
     # These methods fetch, build and read versions of the plugin.
 
-    def fetch(self, tx: Transaction) -> PluginContents:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         """Fetch and stage a version; return its contents. None of the plugin's code is run."""
         raise NotImplementedError
 
     def stage_contents(
         self, entry: Entry, tx: Transaction, root: str, called: str = ""
-    ) -> PluginContents:
+    ) -> PluginVersion:
         """Return what the fetched version in `root` has, with its entry completed.
 
         Problems name the source as `called`, not as `root`, because the staging directory `root`
@@ -163,7 +162,7 @@ class PluginSource:
                     )
         os.rename(inside, tx.files)
 
-    def as_package(self, entry: Entry, root: str, tx: Transaction) -> PluginContents:
+    def as_package(self, entry: Entry, root: str, tx: Transaction) -> PluginVersion:
         """Return the Python project in `root` as a package that is to be built.
 
         Raises PluginError if the user gave the plugin a name.
@@ -181,7 +180,7 @@ class PluginSource:
         entry = entry.replaced(
             name=name, kind="pip", source=self.package_source(name), path=None
         )
-        return PluginContents(entry, unbuilt={name: at})
+        return PluginVersion(entry, unbuilt={name: at})
 
     def keep_project(self, tx: Transaction) -> None:
         """Move the staged project to `whole_of`, where `build` finds it."""
@@ -193,18 +192,18 @@ class PluginSource:
         """Return the source of the package `name` in this source, as the registry stores it."""
         return self.entry.source
 
-    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
+    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginVersion:
         """Stage the package that `fetch` left unbuilt; this runs the code of the packages `agreed`.
 
         The result may have further `unbuilt` packages, because a build shows requirements.
         """
         raise NotImplementedError
 
-    def restore(self, tx: Transaction) -> PluginContents:
+    def restore(self, tx: Transaction) -> PluginVersion:
         """Stage exactly the version that the entry records, unless `plugins/` still has it."""
         return self.kept_version(tx) or self.fetch(tx)
 
-    def kept_version(self, tx: Transaction) -> PluginContents | None:
+    def kept_version(self, tx: Transaction) -> PluginVersion | None:
         """Return the version that the entry records, or None if it must be fetched first."""
         store, version = (
             store_of(tx.plugins_dir, self.entry.name),
@@ -219,16 +218,16 @@ class PluginSource:
         store = store_of(plugins_dir, self.entry.name)
         return store.current == self.entry.version_dir and os.path.isdir(store.link)
 
-    def current_version(self, plugins_dir: str) -> PluginContents:
+    def current_version(self, plugins_dir: str) -> PluginVersion:
         """Return the current version; its contents are empty if they cannot be read."""
         return self.contents(os.path.join(plugins_dir, self.entry.name))
 
-    def contents(self, root: str) -> PluginContents:
+    def contents(self, root: str) -> PluginVersion:
         """Return the contents of the version whose files are in `root`; empty if unreadable."""
         try:
             return read_contents(read_plugin(root, self.entry))
         except (HostError, OSError):
-            return PluginContents(self.entry)
+            return PluginVersion(self.entry)
 
     def folders(self, root: str) -> list[str]:
         """Return the directories for the import path of a version whose files are in `root`."""
@@ -282,7 +281,7 @@ def _suggested_name(source: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]
 
 
-def _read_new(root: str, entry: Entry) -> PluginContents:
+def _read_new(root: str, entry: Entry) -> PluginVersion:
     """Return the contents of the new version in `root`; the author's facts complete the entry."""
     # An update takes the facts of the new plugin.json, not those of the former version.
     unread = entry.replaced(version="", description="", directory="", hooks="")
@@ -297,7 +296,7 @@ def _read_new(root: str, entry: Entry) -> PluginContents:
     return contents
 
 
-def _is_meant_for_folders(contents: PluginContents) -> bool:
+def _is_meant_for_folders(contents: PluginVersion) -> bool:
     """Return whether a directory that was read by its folders is meant to be read so.
 
     An invalid definition shows this, too. Every other problem, such as a subfolder whose name is no
@@ -308,16 +307,15 @@ def _is_meant_for_folders(contents: PluginContents) -> bool:
     return any(problem.path.endswith(".json") for problem in contents.problems)
 
 
-def _as_plain_scripts(plugin: DirectoryPlugin) -> PluginContents | None:
+def _as_plain_scripts(plugin: PluginVersion) -> PluginVersion | None:
     """Return the contents if each script of a directory is a command, or None without scripts.
 
     Returns None, too, if the author or the user has decided how scripts become commands.
     """
-    if plugin.scripts is not None:
+    if plugin.tree.scripts is not None:
         return None
-    contents = read_contents(
-        plugin.replaced(scripts={})
-    )  # with {}, scripts are commands
+    # With {}, scripts are commands.
+    contents = read_contents(plugin.replaced(tree=plugin.tree.replaced(scripts={})))
     if not contents.commands:
         return None
     scripts = dict(plugin.entry.scripts or {})
@@ -325,7 +323,7 @@ def _as_plain_scripts(plugin: DirectoryPlugin) -> PluginContents | None:
     return contents.replaced(entry=plugin.entry.replaced(scripts=scripts))
 
 
-def _check_not_empty(contents: PluginContents, messages: Messages) -> None:
+def _check_not_empty(contents: PluginVersion, messages: Messages) -> None:
     """Raise PluginError if a plugin has no contents, after warnings about what was ignored."""
     if contents.commands or contents.has_python:
         return
@@ -337,7 +335,7 @@ def _check_not_empty(contents: PluginContents, messages: Messages) -> None:
     )
 
 
-def _needs_path(plugin: DirectoryPlugin, contents: PluginContents) -> bool:
+def _needs_path(plugin: PluginVersion, contents: PluginVersion) -> bool:
     """Return whether adding a plugin records the key `path`.
 
     This is so for a new plugin that consists of plain scripts, if neither its author nor the user

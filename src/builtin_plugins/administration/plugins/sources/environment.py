@@ -10,8 +10,8 @@ import sys
 from typing import Any
 
 from builtin_plugins.administration.plugins.package_contents import read_package
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.sources.base import PluginSource
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import PluginError
 from host.hook_marker import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path, program_path
@@ -33,10 +33,10 @@ class EnvironmentSource(PluginSource):
     def is_present(self, plugins_dir: str) -> bool:
         return self._distribution() is not None
 
-    def current_version(self, plugins_dir: str) -> PluginContents:
+    def current_version(self, plugins_dir: str) -> PluginVersion:
         distribution = self._distribution()
         if distribution is None:
-            return PluginContents(self.entry)
+            return PluginVersion(self.entry)
         return read_package(self.entry, [str(distribution.locate_file(""))])
 
     def _distribution(self) -> Any:

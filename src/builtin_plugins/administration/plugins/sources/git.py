@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.sources.base import (
     SUBDIRECTORY,
     PluginSource,
@@ -18,6 +17,7 @@ from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError, UsageError, masked_text
 
 SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")  # user/repository
@@ -65,7 +65,7 @@ class GitSource(PluginSource):
             f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
         )
 
-    def fetch(self, tx: Transaction) -> PluginContents:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         wanted = self.entry.replaced(source=self.stored(self.address))
         entry = fetch_commit(wanted, self.address, tx, tx.files)
         entry = entry.replaced(source=self.entry.source)

@@ -3,13 +3,13 @@
 import os
 from contextlib import ExitStack
 
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.reconcile import link_next, set_aside
 from builtin_plugins.administration.plugins.sources.base import (
     PluginSource,
     split_extras,
 )
 from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError, UsageError
 
 
@@ -20,7 +20,7 @@ class LocalSource(PluginSource):
     def address_of_directory(path: str) -> str:
         return path
 
-    def fetch(self, tx: Transaction) -> PluginContents:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         source, extras = split_extras(self.address)
         root = os.path.realpath(source)
         plugins_dir = os.path.realpath(tx.plugins_dir)

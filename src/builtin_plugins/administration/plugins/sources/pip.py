@@ -21,7 +21,6 @@ from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins import package_folder
 from builtin_plugins.administration.plugins.package_contents import read_package
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.python_project import is_python_project
 from builtin_plugins.administration.plugins.resolution import (
     build_linked_wheel,
@@ -57,6 +56,7 @@ from builtin_plugins.io.archive import UnpackOptions
 from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.plugins_folder.directory import read_kept_entry, store_of
 from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError, PluginError, UsageError
 from host.hook_marker import GROUP
 from host.run.importing import complete_import_path
@@ -120,7 +120,7 @@ class PipSource(PluginSource):
     def _extra_names(self) -> tuple[str, ...]:
         return tuple(filter(None, self._extras.strip("[]").split(",")))
 
-    def fetch(self, tx: Transaction) -> PluginContents:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         _prepare()
         entry, projects = self._fetch_origin(tx)
 
@@ -128,10 +128,10 @@ class PipSource(PluginSource):
         # is enough.
         unbuilt = {**projects, **entry.built_packages}
         if unbuilt:
-            return PluginContents(entry, unbuilt=unbuilt)
+            return PluginVersion(entry, unbuilt=unbuilt)
         return self._stage_fitting(entry, tx)
 
-    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
+    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginVersion:
         _prepare()
         return self._stage_fitting(self.entry, tx, agreed)
 
@@ -170,7 +170,7 @@ class PipSource(PluginSource):
 
     def _stage_fitting(
         self, entry: Entry, tx: Transaction, agreed: Collection[str] = ()
-    ) -> PluginContents:
+    ) -> PluginVersion:
         """Stage the recorded packages or, without a record that fits this program, new ones.
 
         The packages `agreed` may be built.
@@ -207,16 +207,16 @@ class PipSource(PluginSource):
 
     def _stage_newest(
         self, entry: Entry, tx: Transaction, wheel: str, agreed: Collection[str]
-    ) -> PluginContents:
+    ) -> PluginVersion:
         """Stage the package with the newest versions of what it requires."""
         name = entry.name
         wanted = f"{name}{self._extras} @ {file_address(wheel)}"
         resolution = resolve(wanted, tx, local=name, sources=agreed)
         if resolution.unbuilt:
-            return PluginContents(entry, unbuilt=resolution.unbuilt)
+            return PluginVersion(entry, unbuilt=resolution.unbuilt)
         return self._stage(entry.replaced(packages=resolution.packages), tx, wheel)
 
-    def _stage(self, entry: Entry, tx: Transaction, wheel: str = "") -> PluginContents:
+    def _stage(self, entry: Entry, tx: Transaction, wheel: str = "") -> PluginVersion:
         """Stage what was just resolved, as `_stage_packages` does.
 
         Raises PluginError if an extra or a requirement is missing.
@@ -239,7 +239,7 @@ class PipSource(PluginSource):
 
     def _stage_packages(
         self, entry: Entry, tx: Transaction, wheel: str
-    ) -> PluginContents:
+    ) -> PluginVersion:
         """Unpack the packages of `entry`, and its own `wheel` if any, into the staged folder.
 
         Raises PluginError if the result cannot be a plugin.
@@ -278,7 +278,7 @@ class PipSource(PluginSource):
             name, self._extra_names, distributions, program
         )
 
-    def kept_version(self, tx: Transaction) -> PluginContents | None:
+    def kept_version(self, tx: Transaction) -> PluginVersion | None:
         store = store_of(tx.plugins_dir, self.entry.name)
         if self._problem(store.link_target(self.entry.version_dir)):
             return None
@@ -305,11 +305,11 @@ class PipSource(PluginSource):
     def folders(self, root: str) -> list[str]:
         return [root]
 
-    def contents(self, root: str) -> PluginContents:
+    def contents(self, root: str) -> PluginVersion:
         try:
             return read_package(self.entry, self.folders(root))
         except (OSError, ValueError):
-            return PluginContents(self.entry)
+            return PluginVersion(self.entry)
 
 
 class IndexPackage(PipSource):
@@ -340,7 +340,7 @@ class IndexPackage(PipSource):
 
     def _stage_newest(
         self, entry: Entry, tx: Transaction, wheel: str, agreed: Collection[str]
-    ) -> PluginContents:
+    ) -> PluginVersion:
         name = entry.name
         if name in package_folder.program_distributions():
             return _of_program(name)
@@ -357,7 +357,7 @@ class IndexPackage(PipSource):
         tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
         resolution = resolve(str(requirement), tx, sources=agreed)
         if resolution.unbuilt:
-            return PluginContents(entry, unbuilt=resolution.unbuilt)
+            return PluginVersion(entry, unbuilt=resolution.unbuilt)
 
         versions = {package.name: package.version for package in resolution.packages}
         version = versions[name]
@@ -455,7 +455,7 @@ class LinkedProject(PipSource):
             )
             raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
 
-    def _stage(self, entry: Entry, tx: Transaction, wheel: str = "") -> PluginContents:
+    def _stage(self, entry: Entry, tx: Transaction, wheel: str = "") -> PluginVersion:
         # The checksum of the metadata and the directories tells one version from the next.
         entry = entry.replaced(sha256=verified_sha256(wheel, ""))
         return super()._stage(entry, tx, wheel)
@@ -471,12 +471,12 @@ def _prepare() -> None:
     check_installer()
 
 
-def _of_program(name: str) -> PluginContents:
+def _of_program(name: str) -> PluginVersion:
     """Return a plugin among the requirements of the program: nothing is to be installed."""
     distribution = package_folder.program_distributions()[name]
     if not package_folder.entry_points({name: distribution}):
         raise _needed_by_program(name)
-    return PluginContents(Entry(name, "environment", version=str(distribution.version)))
+    return PluginVersion(Entry(name, "environment", version=str(distribution.version)))
 
 
 def _needed_by_program(name: str) -> PluginError:
