@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from cli_host_fleet import ssh_config
-from cli_host_fleet.inventory import Inventory, from_listing
+from cli_host_fleet.inventory import Inventory
+from cli_host_fleet.listing import from_listing
 from cli_host_fleet.node_sets import names_of
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.ssh import Host

@@ -11,9 +11,9 @@ import click
 
 from cli_host_fleet.problem import FleetError, NotAgreedError
 from cli_host_fleet.session import Elevation
+from cli_host_fleet.shortened import shortened
 from host import Command, Program
 
-_MOST_NAMED = 5
 _NOT_CONFIRMED = "not confirmed; nothing was run"
 
 
@@ -28,26 +28,29 @@ def confirm(
     if not question or agreed or program.assume_yes:
         return
     if not program.may_ask:
-        raise NotAgreedError(
-            f"{' '.join(command.words)}: needs confirmation; to confirm: --yes"
-        )
-    shown = ", ".join(hosts[:_MOST_NAMED])
-    if len(hosts) > _MOST_NAMED:
-        shown += f" and {len(hosts) - _MOST_NAMED} more"
+        name = " ".join(command.words)
+        raise NotAgreedError(f"{name}: needs confirmation; to confirm: --yes")
+
+    text = f"{question} (hosts: {shortened(hosts)})"
     with _ended_input_is_no():
-        is_confirmed = click.confirm(f"{question} (hosts: {shown})", err=True)
+        is_confirmed = click.confirm(text, err=True)
     if not is_confirmed:
         raise NotAgreedError(_NOT_CONFIRMED)
 
 
 def become(program: Program, given: Mapping[str, Any]) -> Elevation | None:
     """Return the user to run the command as, if any; ask for the sudo password if requested."""
-    user, ask = given["become_user"] or "root", given["become_ask"]
-    if not (given["become"] or given["become_user"] or ask):
+    asks = given["become_ask"]
+    is_elevated = given["become"] or given["become_user"] or asks
+    if not is_elevated:
         return None
+
+    # The name becomes an argument of sudo, so it must not look like an option.
+    user = given["become_user"] or "root"
     if user.startswith("-"):
         raise FleetError(f"--become-user {user}: not a valid user name")
-    if not ask:
+
+    if not asks:
         return Elevation(user)
     if not program.may_ask:
         raise FleetError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,9 +15,10 @@ from cli_host_fleet import to_host
 from cli_host_fleet.asking import become
 from cli_host_fleet.beginning import begin
 from cli_host_fleet.captured import STREAMS, Captured
-from cli_host_fleet.checksums import read_sums
+from cli_host_fleet.checksums import read_sums, sum_of
 from cli_host_fleet.command_jobs import CommandJob, Order, ShippedJob, there
 from cli_host_fleet.complete import complete_words
+from cli_host_fleet.connecting import connecting_options, transport
 from cli_host_fleet.examining_view import ExaminingView
 from cli_host_fleet.fleet import Fleet, Options
 from cli_host_fleet.from_host import Facts
@@ -27,16 +27,10 @@ from cli_host_fleet.noise import useful_line
 from cli_host_fleet.outcome import outcome
 from cli_host_fleet.results import Result
 from cli_host_fleet.running import carry_out, format_option, view_for
-from cli_host_fleet.targets import (
-    Targets,
-    connecting_options,
-    target_options,
-    transport,
-)
+from cli_host_fleet.shortened import shortened
+from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
 from host import OneLineCommand, Program
-
-_MOST_NAMED = 5
 
 
 @click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})
@@ -57,8 +51,10 @@ _MOST_NAMED = 5
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Check that every host of a set can run the command WORDS, without running it."""
     beginning = begin(targets, words)
-    program, hosts = beginning.program, beginning.hosts
+    program = beginning.program
+    hosts = beginning.hosts
     order = Order(beginning.command, ())
+
     job: Job
     sums = None
     if given["installed"]:
@@ -67,10 +63,12 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     else:
         job = ShippedCheck(program, order, hosts)
     job.connect(transport(targets, hosts, given), become(program, given))
+
     examine = functools.partial(examined, sums)
     view = ExaminingView(view_for(given["form"], hosts), examine, STREAMS)
     options = Options(forks=given["forks"], connect_timeout=given["connect_timeout"])
     fleet = Fleet(job, options, view)
+
     results = carry_out(fleet, job, view)
     sys.exit(outcome(fleet, view, results))
 
@@ -104,26 +102,30 @@ def examined(
     sums: Mapping[str, str] | None, result: Result, captured: Captured
 ) -> Result:
     """Return the result with a reason why the check failed: see `drift`."""
-    printed = b"".join(captured.pieces("stdout"))
     if result.state == "failed" and not result.reason:
         error = b"".join(captured.pieces("stderr"))
         reason = useful_line(error) or "the check failed"
         return replace(result, reason=reason)
-    if result.state == "ok" and sums is not None:
-        differences = drift(sums, read_sums(printed))
-        if differences:
-            return replace(result, state="failed", reason=differences)
-    return result
+    if result.state != "ok" or sums is None:
+        return result
+
+    printed = b"".join(captured.pieces("stdout"))
+    differences = drift(sums, read_sums(printed))
+    if not differences:
+        return result
+    return replace(result, state="failed", reason=differences)
 
 
 def checksums(directory: str) -> dict[str, str]:
     """Return the SHA-256 of each file below a command's folder, except links and `.env*` files."""
     sums = {}
     for path in sorted(Path(directory).rglob("*")):
+        # As check.sh does on the hosts.
         is_plain = path.is_file() and not path.is_symlink()
         if is_plain and not path.name.startswith(".env"):
             name = path.relative_to(directory).as_posix()
-            sums[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+            with path.open("rb") as opened:
+                sums[name] = sum_of(opened)
     return sums
 
 
@@ -133,7 +135,4 @@ def drift(here: Mapping[str, str], elsewhere: Mapping[str, str]) -> str:
     different = [name for name in names if here.get(name) != elsewhere.get(name)]
     if not different:
         return ""
-    shown = ", ".join(different[:_MOST_NAMED])
-    if len(different) > _MOST_NAMED:
-        shown += f" and {len(different) - _MOST_NAMED} more"
-    return f"differs from the local files: {shown}"
+    return f"differs from the local files: {shortened(different)}"

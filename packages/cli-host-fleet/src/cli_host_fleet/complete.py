@@ -11,7 +11,8 @@ from click.shell_completion import CompletionItem
 
 from cli_host_fleet import remembered
 from cli_host_fleet.containers import names_in, place_of
-from cli_host_fleet.inventory import Inventory, read_inventory
+from cli_host_fleet.inventory import Inventory
+from cli_host_fleet.inventory_file import read_inventory
 from cli_host_fleet.node_sets import groups_of
 from cli_host_fleet.transport import Host
 from host import HostError, Program

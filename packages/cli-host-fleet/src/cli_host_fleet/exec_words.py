@@ -11,6 +11,7 @@ import click
 
 from cli_host_fleet.command_jobs import check_names
 from cli_host_fleet.complete import complete_files
+from cli_host_fleet.connecting import connecting_options
 from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
@@ -22,7 +23,7 @@ from cli_host_fleet.running import (
     run_or_preview,
     variable_options,
 )
-from cli_host_fleet.targets import Targets, connecting_options, target_options
+from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
 from host import OneLineCommand, Program
 
@@ -56,10 +57,12 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
         raise FleetError("name a program to run, or give a line with --shell")
     check_names(given["asked"])
     program = Program.current()
-    argv = ["bash", "-c", line, "bash", *words] if line else [*words]
-    job = ExecJob(
-        targets.hosts(program), argv, given["asked"], given["stdin"], is_line=bool(line)
-    )
+    argv = [*words]
+    if line:
+        argv = ["bash", "-c", line, "bash", *words]
+
+    hosts = targets.hosts(program)
+    job = ExecJob(hosts, argv, given["asked"], given["stdin"], is_line=bool(line))
     sys.exit(run_or_preview(program, job, targets, given))
 
 
@@ -82,11 +85,7 @@ class ExecJob(Job):
         self._argv = argv
         self._is_line = is_line
         self._asked = asked
-        try:
-            if stdin:
-                self.shipment.add_stdin(stdin)
-        except OSError as failure:
-            raise FleetError(f"--stdin {stdin}: {failure.strerror}") from None
+        self.add_stdin(stdin)
         self.shipment.close()
 
     def masked_words(self) -> list[str]:
@@ -96,12 +95,14 @@ class ExecJob(Job):
         argv = self._argv
         if self._is_line and not facts.bash:
             argv = ["sh", *argv[1:]]
-        return Start(argv, self._environment_there(host, facts.variables(), place))
+        environment = self._environment_there(host, facts.variables(), place)
+        return Start(argv, environment)
 
     def _environment_there(
         self, host: Host, facts: Mapping[str, str], place: str
     ) -> Mapping[str, str]:
+        # The facts, such as HOME, are not sent: each host has its own.
+        names = {*host.variables, *self._asked} - facts.keys()
         # As for a command, the caller's variables win over the inventory's.
-        names = {*host.variables, *self._asked} - {*facts}
         values = {**host.variables, **os.environ}
         return {name: values[name] for name in sorted(names)}

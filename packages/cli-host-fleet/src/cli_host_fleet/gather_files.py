@@ -17,6 +17,7 @@ from cli_host_fleet import to_host
 from cli_host_fleet.captured import Captured
 from cli_host_fleet.checksums import read_sums, sum_of
 from cli_host_fleet.complete import complete_files
+from cli_host_fleet.connecting import connecting_options
 from cli_host_fleet.examining_view import ExaminingView
 from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
@@ -29,10 +30,11 @@ from cli_host_fleet.running import (
     run_or_preview,
     view_for,
 )
-from cli_host_fleet.targets import Targets, connecting_options, target_options
+from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
 from host import OneLineCommand, Program
 
+_CHUNK = 1 << 16
 _MOST_SUMS = 64 << 20  # bytes of the list of checksums before an archive
 
 
@@ -58,9 +60,8 @@ def command(
     def examine(result: Result, captured: Captured) -> Result:
         if result.state != "ok":
             return result
-        return unpacked(
-            result, captured.streams["stdout"], f"{directory}/{result.host}"
-        )
+        archive = captured.streams["stdout"]
+        return unpacked(result, archive, f"{directory}/{result.host}")
 
     view = ExaminingView(view_for(given["form"], job.hosts), examine, ("stdout",))
     sys.exit(run_or_preview(program, job, targets, given, view))
@@ -103,28 +104,31 @@ def unpacked(result: Result, stream: IO[bytes], directory: str) -> Result:
         sums = _read_header(stream)
         os.makedirs(directory, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=directory, prefix=".gather-") as fresh:
-            found = _unpack(stream, fresh)
-            expected = {name.lstrip("/"): digest for name, digest in sums.items()}
-            differences = [
-                name
-                for name in {*found, *expected}
-                if found.get(name) != expected.get(name)
-            ]
-            if differences:
-                name = min(differences)
-                return replace(
-                    result, state="failed", reason=f"/{name}: changed while it was read"
-                )
-            for name in found:
+            unpacked_sums = _unpack(stream, fresh)
+            changed = _changed(sums, unpacked_sums)
+            if changed:
+                reason = f"/{changed}: changed while it was read"
+                return replace(result, state="failed", reason=reason)
+
+            for name in unpacked_sums:
                 target = os.path.join(directory, name)
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 os.replace(os.path.join(fresh, name), target)
     except (OSError, ValueError, tarfile.TarError) as failure:
         problem = failure.strerror if isinstance(failure, OSError) else str(failure)
-        return replace(
-            result, state="failed", reason=f"{directory}: {problem or failure}"
-        )
+        reason = f"{directory}: {problem or failure}"
+        return replace(result, state="failed", reason=reason)
+
     return replace(result, files=sums)
+
+
+def _changed(announced: Mapping[str, str], unpacked: Mapping[str, str]) -> str:
+    """Return the first file that is not the one whose checksum the host announced, or ""."""
+    expected = {name.lstrip("/"): digest for name, digest in announced.items()}
+    for name in sorted({*unpacked, *expected}):
+        if unpacked.get(name) != expected.get(name):
+            return name
+    return ""
 
 
 def _read_header(stream: IO[bytes]) -> dict[str, str]:
@@ -132,34 +136,51 @@ def _read_header(stream: IO[bytes]) -> dict[str, str]:
     stream.seek(0)
     header = b""
     while b"\0" not in header:
-        piece = stream.read(1 << 16)
+        piece = stream.read(_CHUNK)
         if not piece or len(header) > _MOST_SUMS:
             raise ValueError("the host sent no archive")
         header += piece
+
     lines, _, _ = header.partition(b"\0")
-    stream.seek(len(lines) + 1)
+    stream.seek(len(lines) + 1)  # the archive begins after the NUL
     return read_sums(lines)
 
 
 def _unpack(stream: IO[bytes], fresh: str) -> dict[str, str]:
     """Write the files of an archive below `fresh`; return their checksums. Raises ValueError."""
     sums = {}
+    # For a long list, gather.sh sends several archives; each ends with zeros.
     with tarfile.open(fileobj=stream, mode="r|", ignore_zeros=True) as archive:
         for member in archive:
-            name = member.name.lstrip("/")
-            parts = name.split("/")
-            content = archive.extractfile(member) if member.isreg() else None
+            # A directory is made for its files; links and devices are left out.
+            if not member.isreg():
+                continue
+            content = archive.extractfile(member)
             if content is None:
-                continue  # a directory is made for its files; links and devices are left out
-            if not name or {"", ".", ".."} & {*parts} or "\0" in name:
+                continue
+
+            name = member.name.lstrip("/")
+            if not _is_safe(name):
                 raise ValueError(f"{member.name!r}: not a path in an archive")
-            path = os.path.join(fresh, name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            descriptor = os.open(path, flags, 0o600)
-            with open(descriptor, "w+b") as written:
-                shutil.copyfileobj(content, written)
-                os.fchmod(descriptor, member.mode & 0o755 | 0o600)
-                written.seek(0)
-                sums[name] = sum_of(written)
+            sums[name] = _write(content, os.path.join(fresh, name), member.mode)
     return sums
+
+
+def _is_safe(name: str) -> bool:
+    """Return whether a relative path stays in its directory."""
+    if "\0" in name:
+        return False
+    return not {"", ".", ".."} & {*name.split("/")}
+
+
+def _write(content: IO[bytes], path: str, mode: int) -> str:
+    """Write a new file, which only its owner may write; return its checksum."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    descriptor = os.open(path, flags, 0o600)
+
+    with open(descriptor, "w+b") as written:
+        shutil.copyfileobj(content, written)
+        os.fchmod(descriptor, mode & 0o755 | 0o600)
+        written.seek(0)
+        return sum_of(written)

@@ -10,6 +10,7 @@ from itertools import chain
 
 from cli_host_fleet import to_host
 from cli_host_fleet.from_host import Facts
+from cli_host_fleet.problem import FleetError
 from cli_host_fleet.results import State
 from cli_host_fleet.session import Elevation, Output, RefusedError, Session
 from cli_host_fleet.shipment import Shipment, stem_of_a_run
@@ -73,6 +74,18 @@ class Job:
 
         nonce = os.urandom(8).hex()  # so that no command can print a report
         return Session(nonce, self._elevation, prepare, output)
+
+    def add_stdin(self, file: str) -> None:
+        """Ship a file, or this process's stdin for `-`, as the stdin of what the hosts start.
+
+        With "", it is empty. Raises FleetError.
+        """
+        if not file:
+            return
+        try:
+            self.shipment.add_stdin(file)
+        except OSError as failure:
+            raise FleetError(f"--stdin {file}: {failure.strerror}") from None
 
     def recorded_as(self, program: Program) -> tuple[Sequence[str], Sequence[str]]:
         """Return the words and the arguments under which the history has the run."""

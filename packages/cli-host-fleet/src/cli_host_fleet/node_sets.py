@@ -33,19 +33,21 @@ class _Groups(GroupResolver):  # type: ignore[misc]
     def __init__(self, inventory: Inventory, failed: Callable[[], list[str]]) -> None:
         super().__init__()
         self._known = list(inventory.hosts)
-        self._inner = GroupResolverConfig(_configured(), ILLEGAL_GROUP_CHARS)
+        self._failed = failed
         if inventory.closed:
             groups = {name: ",".join(hosts) for name, hosts in inventory.groups.items()}
-            self._inner = GroupResolver(
-                GroupSource("inventory", groups, ",".join(self._known))
-            )
-        self._failed = failed
+            source = GroupSource("inventory", groups, ",".join(self._known))
+            self._inner = GroupResolver(source)
+        else:
+            self._inner = GroupResolverConfig(_configured(), ILLEGAL_GROUP_CHARS)
 
     def group_nodes(self, group: str, namespace: str | None = None) -> list[str]:
-        if group == FAILED and not namespace:
-            return self._failed()
-        if group == "all" and not namespace:
-            return self.all_nodes()
+        if not namespace:
+            if group == FAILED:
+                return self._failed()
+            if group == "all":
+                return self.all_nodes()
+
         try:
             nodes: list[str] = self._inner.group_nodes(group, namespace)
         except GroupResolverError:  # the group's source is unknown
@@ -61,7 +63,9 @@ class _Groups(GroupResolver):  # type: ignore[misc]
             if namespace:
                 raise
             nodes = []  # there is no group source, or it cannot list all hosts
-        return nodes if namespace else [*nodes, *self._known]
+        if namespace:
+            return nodes
+        return [*nodes, *self._known]
 
     def grouplist(self, namespace: str | None = None) -> list[str]:
         groups: list[str] = self._inner.grouplist(namespace)
@@ -88,27 +92,25 @@ def _configured() -> list[str]:
     """Return the paths of ClusterShell's group files, without the sample that pip installs."""
     sample = os.path.join(sys.prefix, "etc", "clustershell")
     paths: list[str] = config_paths("groups.conf")
-    return [
-        path
-        for path in paths
-        if os.path.dirname(path) != sample or sys.prefix == "/usr"
-    ]
+    if sys.prefix == "/usr":
+        return paths  # with the system's Python, the administrator may write there
+    return [path for path in paths if os.path.dirname(path) != sample]
 
 
 def names_of(
-    wanted: str,
+    selection: str,
     left_out: str,
     inventory: Inventory,
     failed: Callable[[], list[str]],
     login: str = "",
     place: str = "",
 ) -> dict[str, str]:
-    """Map each host in `wanted` but not in `left_out` to the user to log in as.
+    """Map each host in `selection` but not in `left_out` to the user to log in as.
 
-    The user is the one before `@` in `wanted`, else `login`, else, for a host of `@failed`, the
+    The user is the one before `@` in `selection`, else `login`, else, for a host of `@failed`, the
     user of the last run, else "" (ssh decides). Raises FleetError. `failed` returns the hosts of
     `@failed`, each as `HOST` or `USER@HOST`, and may raise FleetError. In messages, `place` stands
-    before `wanted`.
+    before `selection`.
     """
     last_users: dict[str, str] = {}
 
@@ -119,27 +121,31 @@ def names_of(
         return list(last_users)
 
     groups = _Groups(inventory, failed_names)
-    on = f"--on {place}{wanted}"
-    wanted_names, logins = _split(wanted)
+    on = f"--on {place}{selection}"
+    without_users, logins = _split(selection)
     typed: dict[str, str] = {}
     try:
-        nodes = NodeSet(wanted_names, resolver=groups)
+        nodes = NodeSet(without_users, resolver=groups)
         if left_out:
-            nodes.difference_update(NodeSet(_split(left_out)[0], resolver=groups))
+            # A user in --except says nothing: `me@web1` leaves out web1.
+            excluded, _ = _split(left_out)
+            nodes.difference_update(NodeSet(excluded, resolver=groups))
+
         for user, part in logins:
             for name in NodeSet(part, resolver=groups):
-                if typed.setdefault(name, user) != user:
-                    raise FleetError(
-                        f"{on}: {name} has two users: {typed[name]}, {user}"
-                    )
+                former = typed.setdefault(name, user)
+                if former != user:
+                    raise FleetError(f"{on}: {name} has two users: {former}, {user}")
     except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
         raise FleetError(f"{on}: {failure or type(failure).__name__}") from None
     if not nodes:
         raise FleetError(f"{on}: selects no host")
-    names = [str(node) for node in nodes]
-    return {
-        name: typed.get(name) or login or last_users.get(name, "") for name in names
-    }
+
+    users = {}
+    for node in nodes:
+        name = str(node)
+        users[name] = typed.get(name) or login or last_users.get(name, "")
+    return users
 
 
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:

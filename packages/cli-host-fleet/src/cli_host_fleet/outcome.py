@@ -20,6 +20,7 @@ def outcome(fleet: Fleet, view: View, results: Iterable[Result]) -> int:
     problem = view.problem
     if problem and problem.errno != errno.EPIPE:
         raise OperationError(f"cannot write the output: {problem.strerror}")
+
     if fleet.signal or problem:
         die_of(fleet.signal or signal.SIGPIPE)
     return exit_status(results)

@@ -11,6 +11,7 @@ from cli_host_fleet.asking import confirm
 from cli_host_fleet.beginning import begin
 from cli_host_fleet.command_jobs import InstalledJob, Order, ShippedJob
 from cli_host_fleet.complete import complete_files, complete_words
+from cli_host_fleet.connecting import connecting_options, transport
 from cli_host_fleet.job import Job
 from cli_host_fleet.running import (
     dry_run_option,
@@ -20,12 +21,7 @@ from cli_host_fleet.running import (
     run_or_preview,
     variable_options,
 )
-from cli_host_fleet.targets import (
-    Targets,
-    connecting_options,
-    target_options,
-    transport,
-)
+from cli_host_fleet.targets import Targets, target_options
 from host import OneLineCommand
 
 
@@ -59,15 +55,19 @@ from host import OneLineCommand
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Run the command WORDS, with its arguments, on every host of a set."""
     beginning = begin(targets, words)
-    program, hosts = beginning.program, beginning.hosts
+    program = beginning.program
+    hosts = beginning.hosts
     args, declared = program.ask_arguments(beginning.command, beginning.args)
     order = Order(beginning.command, args, given["asked"], given["stdin"], declared)
+
     job: Job
     if given["installed"]:
         job = InstalledJob(program, order, hosts, given["installed"])
     else:
         job = ShippedJob(program, order, hosts)
+
     if not given["dry_run"]:
         transport(targets, hosts, given)  # reports a missing ssh before the question
         confirm(program, beginning.command, list(hosts), agreed=given["yes"])
+
     sys.exit(run_or_preview(program, job, targets, given))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import functools
+import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
 from cli_host_fleet import remembered
 from cli_host_fleet.asking import become
+from cli_host_fleet.connecting import transport
 from cli_host_fleet.fleet import Fleet, Options, View
 from cli_host_fleet.grouped_view import GroupedView
 from cli_host_fleet.job import Job
@@ -21,7 +22,7 @@ from cli_host_fleet.outcome import outcome
 from cli_host_fleet.preview import preview
 from cli_host_fleet.results import Result, exit_status
 from cli_host_fleet.rollout import Amount
-from cli_host_fleet.targets import Targets, transport
+from cli_host_fleet.targets import Targets
 from cli_host_fleet.text_view import TextView
 from cli_host_fleet.transport import login
 from host import Program
@@ -47,14 +48,14 @@ class _AmountType(click.ParamType):  # type: ignore[type-arg]
 
 
 def _all_of(
-    options: Iterable[Any],
+    options: Sequence[Any],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds these click options, the first of them first."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        return functools.reduce(
-            lambda inner, option: option(inner), [*options][::-1], command
-        )
+        for option in reversed(options):
+            command = option(command)
+        return command
 
     return add
 
@@ -146,10 +147,13 @@ def view_for(
     names = list(hosts)
     if form != "text":
         return JsonView(sys.stdout.buffer, form, names)
-    is_explicit = bool(group or diff)
-    if is_explicit or (group is None and len(names) > 1 and os.isatty(1)):
-        patience = float("inf") if is_explicit else _PATIENCE
-        return GroupedView(1, 2, os.environ, patience=patience, diff=diff)
+
+    if group or diff:
+        return GroupedView(1, 2, os.environ, patience=math.inf, diff=diff)
+
+    is_chosen = group is None and len(names) > 1
+    if is_chosen and os.isatty(1):
+        return GroupedView(1, 2, os.environ, patience=_PATIENCE, diff=False)
     return TextView(1, 2, os.environ)
 
 
@@ -169,18 +173,25 @@ def run_or_preview(
     if given["dry_run"]:
         click.echo(preview(job, options, given["form"]))
         return 0
+
     job.connect(transport(targets, job.hosts, given), become(program, given))
     if view is None:
         view = view_for(
             given["form"], job.hosts, group=given["group"], diff=given["diff"]
         )
+
     words, args = job.recorded_as(program)
     recorded = program.record(words, args, origin="fleet", secrets=job.secret_values())
     job.recorded = recorded.environment({})
+
     fleet = Fleet(job, options, view)
     results = carry_out(fleet, job, view)
+
+    # `outcome` may end this process by a signal, so it comes last.
     _remember(program, job, results)
-    status = -fleet.signal if fleet.signal else exit_status(results)
+    status = exit_status(results)
+    if fleet.signal:
+        status = -fleet.signal
     recorded.finish(status, hosts=[_row(result) for result in results])
     return outcome(fleet, view, results)
 
@@ -206,10 +217,14 @@ def _row(result: Result) -> dict[str, str | int | float | None]:
 
 
 def _remember(program: Program, job: Job, results: Iterable[Result]) -> None:
+    """Write the hosts that failed, as the next `--on @failed` takes them."""
     file = remembered.place(os.environ, program.root)
-    failed = [job.hosts[result.host] for result in results if result.state != "ok"]
+    failed = []
+    for result in results:
+        if result.state != "ok":
+            failed.append(login(job.hosts[result.host]))
     try:
-        remembered.remember(file, [login(host) for host in failed])
+        remembered.remember(file, failed)
     except OSError as failure:
         program.messages.warn(
             f"{file}: {failure.strerror}; @failed does not know this run"

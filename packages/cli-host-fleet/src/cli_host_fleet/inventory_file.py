@@ -1,0 +1,79 @@
+"""Read the inventory: ssh_config, or `--inventory FILE`, which may be a program."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cli_host_fleet import ssh_config
+from cli_host_fleet.inventory import Inventory
+from cli_host_fleet.listing import from_listing
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.programs import output_of
+from cli_host_fleet.transport import Host
+
+_PROGRAM_SECONDS = 60
+
+
+def read_inventory(file: str, config: str) -> Inventory:
+    """Return the inventory in `file`, which is JSON or a program that prints JSON.
+
+    If `file` is "", return the hosts that ssh_config names.
+    """
+    if not file:
+        return _from_ssh_config(config)
+
+    printed = _run(file) if os.access(file, os.X_OK) else _read(file)
+    try:
+        listed = json.loads(printed)
+    except ValueError as failure:
+        raise FleetError(
+            f"{file}: not the JSON of ansible-inventory --list: {failure}"
+        ) from None
+    if not isinstance(listed, dict):
+        raise FleetError(
+            f"{file}: expected an object of groups, as ansible-inventory --list prints it"
+        )
+
+    return _with_aliases(from_listing(listed), ssh_config.blocks(config))
+
+
+def _from_ssh_config(config: str) -> Inventory:
+    hosts = {}
+    for name in ssh_config.names(config):
+        try:
+            hosts[name] = Host(name)
+        except FleetError:
+            continue  # ssh may accept this name, but a set of hosts cannot contain it
+    return Inventory(hosts)
+
+
+def _with_aliases(inventory: Inventory, blocks: Sequence[Sequence[str]]) -> Inventory:
+    """Mark the hosts whose address, but not name, has a block of its own in ssh_config."""
+    hosts = {}
+    for name, host in inventory.hosts.items():
+        is_alias = False
+        if host.address and not ssh_config.has_block(name, blocks):
+            is_alias = ssh_config.has_block(host.address, blocks)
+        hosts[name] = replace(host, is_alias=is_alias)
+    return replace(inventory, hosts=hosts)
+
+
+def _run(file: str) -> bytes:
+    try:
+        printed = output_of([os.path.abspath(file), "--list"], _PROGRAM_SECONDS)
+    except OSError as failure:
+        raise FleetError(f"{file}: {failure.strerror or failure}") from None
+    if printed.status:
+        raise FleetError(f"{file} --list: ended with status {printed.status}")
+    return printed.stdout
+
+
+def _read(file: str) -> bytes:
+    try:
+        with open(file, "rb") as opened:
+            return opened.read()
+    except OSError as failure:
+        raise FleetError(f"{file}: {failure.strerror}") from None

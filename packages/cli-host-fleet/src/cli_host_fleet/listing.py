@@ -1,0 +1,157 @@
+"""The JSON that Ansible's `--list` prints: groups with hosts, children and vars, and `_meta`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cli_host_fleet.inventory import Inventory
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.transport import Host
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CONNECTION = "ansible_"
+
+
+def from_listing(listed: Mapping[str, Any]) -> Inventory:
+    """Return the inventory in the output of `--list`; raises FleetError."""
+    groups = {}
+    for name, group in listed.items():
+        if name != "_meta":
+            groups[name] = _group(name, group)
+
+    # Dictionaries serve as ordered sets: a host keeps its first place.
+    members: dict[str, list[str]] = {}
+    names: dict[str, None] = {}
+    for name in groups:
+        members[name] = list(dict.fromkeys(_members(name, groups, ())))
+        names |= dict.fromkeys(members[name])
+    of_hosts = _variables_of_hosts(listed)
+    names |= dict.fromkeys(of_hosts)
+
+    # A deeper group overrides one above it, and of two of the same depth the later name.
+    depths = {name: _depth(name, groups, ()) for name in groups}
+    outermost_first = sorted(groups, key=lambda name: (depths[name], name))
+    hosts = {}
+    for host in names:
+        variables: dict[str, Any] = {}
+        for name in outermost_first:
+            if host in members[name] or name == "all":
+                variables |= groups[name].variables
+        variables |= of_hosts.get(host) or {}
+        hosts[host] = _host(host, variables)
+
+    return Inventory(hosts, {**members, "all": list(names)}, closed=True)
+
+
+def _variables_of_hosts(listed: Mapping[str, Any]) -> Mapping[str, dict[str, Any]]:
+    meta = listed.get("_meta")
+    if not isinstance(meta, dict):
+        return {}
+    variables = meta.get("hostvars")
+    return variables if isinstance(variables, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    hosts: list[str]
+    children: list[str]
+    variables: dict[str, Any]
+
+
+def _group(name: str, listed: Any) -> _Group:
+    if isinstance(listed, list):  # in the old format, a group is a list of hosts
+        listed = {"hosts": listed}
+    if not isinstance(listed, dict):
+        raise FleetError(f'inventory: group "{name}": expected an object')
+
+    hosts = listed.get("hosts") or []
+    children = listed.get("children") or []
+    variables = listed.get("vars") or {}
+    are_lists = _are_names(hosts) and _are_names(children)
+    if not are_lists or not isinstance(variables, dict):
+        wrong = '"hosts" and "children" must be lists of names, "vars" an object'
+        raise FleetError(f'inventory: group "{name}": {wrong}')
+    return _Group(hosts, children, variables)
+
+
+def _are_names(listed: Any) -> bool:
+    return isinstance(listed, list) and all(isinstance(name, str) for name in listed)
+
+
+def _members(
+    name: str, groups: Mapping[str, _Group], above: tuple[str, ...]
+) -> Iterator[str]:
+    """Yield the hosts of a group and of the groups in it, some of them more than once."""
+    if name not in groups or name in above:
+        return  # groups may contain each other
+
+    yield from groups[name].hosts
+    for child in groups[name].children:
+        yield from _members(child, groups, (*above, name))
+
+
+def _depth(name: str, groups: Mapping[str, _Group], below: tuple[str, ...]) -> int:
+    """Return the depth of a group below `all`: variables of deeper groups win."""
+    if name == "all":
+        return 0
+
+    depth = 0
+    for parent, group in groups.items():
+        # Groups may contain each other.
+        if name in group.children and parent not in below:
+            depth = max(depth, _depth(parent, groups, (*below, name)))
+    return 1 + depth
+
+
+def _host(name: str, variables: Mapping[str, Any]) -> Host:
+    ignored = {key for key in variables if key.startswith(_CONNECTION)}
+
+    def setting(word: str) -> str:
+        value = ""
+        # Both names are in use, and Ansible prefers the second.
+        for key in (f"{_CONNECTION}ssh_{word}", f"{_CONNECTION}{word}"):
+            ignored.discard(key)
+            if variables.get(key) is not None:
+                value = str(variables[key])
+        return value
+
+    address = setting("host")
+    port = setting("port")
+    user = setting("user")
+
+    settings = {}
+    sent = {}
+    for key, value in variables.items():
+        if not _can_be_sent(key, value):
+            continue
+        settings[key] = _text(value)
+        # Without --env-from-inventory, variables for connections stay here.
+        if not key.startswith(_CONNECTION):
+            sent[key] = settings[key]
+
+    return Host(
+        name,
+        address,
+        port,
+        user,
+        variables=sent,
+        settings=settings,
+        ignored=frozenset(ignored),
+    )
+
+
+def _can_be_sent(name: str, value: Any) -> bool:
+    """Return whether a variable can be in an environment."""
+    if value is None or not _VARIABLE.fullmatch(name):
+        return False
+    return "\0" not in str(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, separators=(",", ":"))
