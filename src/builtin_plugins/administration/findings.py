@@ -28,7 +28,9 @@ class Finding(NamedTuple):
     @property
     def kind(self) -> str:
         """The kind of finding as shown to users; an "error" makes the exit status 1."""
-        return "fixed" if self.fixed else "hint" if self.hint else "error"
+        if self.fixed:
+            return "fixed"
+        return "hint" if self.hint else "error"
 
 
 def grouped(
@@ -40,16 +42,21 @@ def grouped(
     """
     for heading, group in groupby(rows, lambda row: row[0]):
         yield terminal.styled(printable(heading), "heading")
-        for _, text, one in group:
-            label = terminal.styled(f"{one.kind:<{_KIND}}", _STYLES[one.kind])
+        for _, text, finding in group:
+            kind = finding.kind
+            label = terminal.styled(f"{kind:<{_KIND}}", _STYLES[kind])
             yield f"  {label}  {printable(text)}"
-            if one.problem.remedy:
-                yield f"  {' ' * _KIND}  {printable(one.problem.remedy)}"
+            if finding.problem.remedy:
+                yield f"  {' ' * _KIND}  {printable(finding.problem.remedy)}"
 
 
 def counted(findings: Iterable[Finding]) -> str:
     """Return the number of findings of each kind: `2 errors, 1 hint`."""
-    kinds = sorted(Counter(finding.kind for finding in findings).items())
-    return ", ".join(
-        f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds
-    )
+    counts = Counter(finding.kind for finding in findings)
+    texts = []
+    for kind, count in sorted(counts.items()):
+        if kind == "fixed":
+            texts.append(f"{count} fixed")
+        else:
+            texts.append(plural(count, kind))
+    return ", ".join(texts)

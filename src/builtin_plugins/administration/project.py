@@ -23,15 +23,16 @@ def nearest_project(session: Session, directory: str | None = None) -> Project:
 
     Raises OperationError if neither the current directory nor one above it has a project.
     """
+    program = session.program
+    environ = session.run_environ
     if directory is not None:
-        return Project(
-            os.path.realpath(directory), session.program, session.run_environ
-        )
-    for root in project_roots(session.program, home(session.run_environ)):
-        return Project(root, session.program, session.run_environ)
+        return Project(os.path.realpath(directory), program, environ)
+
+    for root in project_roots(program, home(environ)):
+        return Project(root, program, environ)  # the first root is the nearest
     raise OperationError(
-        f"there is no project here: no .{session.program}/commands in this directory or above it",
-        f"to make one: {session.program} self init --project",
+        f"there is no project here: no .{program}/commands in this directory or above it",
+        f"to make one: {program} self init --project",
     )
 
 
@@ -44,9 +45,13 @@ def make_project(session: Session, directory: str) -> None:
     if os.path.lexists(project.folder):
         session.show_lines(f"{project.folder}: already exists")
         return
+
     example = Path(project.commands_dir) / "where"
     project.check(project.root)
     os.makedirs(project.commands_dir)
     write_file(str(example), _EXAMPLE, 0o755)
-    remember(project, introduction(project)[1])
+
+    # The user asked for the project, so the example runs without a question.
+    _, hashes = introduction(project)
+    remember(project, hashes)
     session.show_lines(f"made {example}", f"try it:  {session.program} where")

@@ -20,11 +20,10 @@ def ask_to_continue(
     """
     if yes:
         return
-    if not session.can_ask:
-        if required:
-            why = "there is no terminal to ask on" if session.may_ask else FORBIDDEN
-            what = f"{otherwise}, because {why}"
-            raise OperationError(what, "to skip the question, add --yes")
-        return
-    if not is_agreed(question):
-        raise OperationError(otherwise)
+    if session.can_ask:
+        if not is_agreed(question):
+            raise OperationError(otherwise)
+    elif required:
+        why = "there is no terminal to ask on" if session.may_ask else FORBIDDEN
+        what = f"{otherwise}, because {why}"
+        raise OperationError(what, "to skip the question, add --yes")

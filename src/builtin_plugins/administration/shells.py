@@ -54,6 +54,7 @@ def path_of(file: str, program: str, environ: Mapping[str, str]) -> str:
     if not os.path.isabs(config):
         config = os.path.join(at_home, ".config")
     zdotdir = environ.get("ZDOTDIR") or at_home
+
     return file.format(home=at_home, config=config, zdotdir=zdotdir, program=program)
 
 

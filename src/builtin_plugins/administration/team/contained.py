@@ -21,27 +21,33 @@ def contained_plugins(session: Session, called: str = "") -> dict[str, PluginVer
 
     Problems name the installation's root as `called`.
     """
-    root, plugins_dir = session.layout.root, session.installation.plugins_dir
+    root = session.layout.root
+    plugins_dir = session.installation.plugins_dir
+    registry = effective_registry(plugins_dir)
+
     contained = {}
-    for plugin in find_directory_plugins(plugins_dir, effective_registry(plugins_dir)):
-        contents = plugin
+    for plugin in find_directory_plugins(plugins_dir, registry):
+        version = plugin
         problem = plugin.problem
         if problem is None:
             try:
-                contents = read_contents(plugin)
+                version = read_contents(plugin)
             except HostError as error:
                 problem = error.problem
-        problems = [*contents.problems, *([problem] if problem else [])]
-        named = tuple(relocated(one, root, called or root) for one in problems)
-        contained[plugin.entry.name] = contents.replaced(problems=named)
+
+        problems = list(version.problems)
+        if problem is not None:
+            problems.append(problem)
+        named = [relocated(each, root, called or root) for each in problems]
+        contained[plugin.entry.name] = version.replaced(problems=tuple(named))
     return contained
 
 
 def show_contained(session: Session, contained: dict[str, PluginVersion]) -> None:
     """Show what each plugin adds, as `plugin add` does."""
-    for contents in contained.values():
-        session.show_lines(*plan_lines(None, contents, verbose=False))
-        session.messages.warn(*contents.problems)
+    for version in contained.values():
+        session.show_lines(*plan_lines(None, version, verbose=False))
+        session.messages.warn(*version.problems)
 
 
 def changed_lines(
@@ -51,22 +57,30 @@ def changed_lines(
 
     `before` has the files of the commit `old`, and `after` those of `new`.
     """
-    former, contained = contained_plugins(before), contained_plugins(after, called)
+    former = contained_plugins(before)
+    contained = contained_plugins(after, called)
     place = os.path.relpath(after.installation.plugins_dir, after.layout.root)
-    listed = git(
-        "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new, "--", place
-    )
-    for name, contents in contained.items():
+    paths = _changed_paths(git, old, new, place)
+
+    for name, version in contained.items():
         inside = os.path.join(place, name, "")
-        paths = [
-            path for path in os.fsdecode(listed).split("\0") if path.startswith(inside)
-        ]
-        if not paths:
+        changed = [path for path in paths if path.startswith(inside)]
+        if not changed:
             continue
+
         if name not in former:
-            yield from plan_lines(None, contents, verbose=False)
+            yield from plan_lines(None, version, verbose=False)
         else:
-            yield from plan_lines(former[name], contents)
-            if contents.has_python and any(path.endswith(".py") for path in paths):
-                yield f"  ~ Python code, with the hooks {', '.join(contents.hooks) or 'unknown'}"
-        yield from map(str, contents.problems)
+            yield from plan_lines(former[name], version)
+            # Declarations show no change if only the code behind them is another.
+            if version.has_python and any(path.endswith(".py") for path in changed):
+                hooks = ", ".join(version.hooks) or "unknown"
+                yield f"  ~ Python code, with the hooks {hooks}"
+        yield from map(str, version.problems)
+
+
+def _changed_paths(git: Git, old: str, new: str, place: str) -> list[str]:
+    """Return the paths below `place` that differ between two commits."""
+    options = ("-r", "-z", "--name-only", "--no-renames")
+    listed = git("diff-tree", *options, old, new, "--", place)
+    return os.fsdecode(listed).split("\0")

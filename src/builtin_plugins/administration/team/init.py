@@ -42,6 +42,7 @@ from host.run.installation import read_config
 from host.run.layout import Layout
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
+_GIT_SECONDS = 60.0
 
 # Appended to the shipped .gitignore, whose own patterns keep some of these files in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{LOCAL}")
@@ -59,7 +60,10 @@ def init_from(
     """Make an installation from SOURCE, or complete one that was made from SOURCE before."""
     source = team_source(text)
     root = _root(session, directory, name)
-    if not (directory or name) or not _has_config(root):
+
+    # Without DIRECTORY and NAME, only the source's cli.json knows the name and so the directory.
+    is_place_known = bool(directory or name)
+    if not is_place_known or not _has_config(root):
         above = os.path.dirname(root)
         atomic.make_directory(above)
         with transaction_in(session, above, timeout) as tx:
@@ -70,8 +74,11 @@ def init_from(
             if not _has_config(root):
                 _make(source, root, name, tx, yes=yes)
                 yes = True  # do not ask again: _make has asked
-    launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
-    name = name or next(launchers, session.program)
+
+    if name is None:  # an existing installation has the name of its launcher
+        launchers = launchers_in(os.path.join(root, "core"))
+        name = os.path.basename(launchers[0]) if launchers else session.program
+
     if source_of_installation(root, session.environ) != source.entry.source:
         what = f"{root}: this installation was not made from {source.entry.source}"
         raise OperationError(what, _OTHER_PLACE)
@@ -88,27 +95,31 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
         shipped_files.check_program_name(name)
     if directory:
         return os.path.abspath(directory)
-    if not layout.default and layout.launcher != layout.root:  # true if CLI_DIR is set
+
+    is_set_by_caller = not layout.default and layout.launcher != layout.root  # CLI_DIR
+    if is_set_by_caller:
         return layout.root
-    return os.path.realpath(
-        os.path.join(xdg_home(session.environ, "DATA"), name or session.program)
-    )
+    data_dir = xdg_home(session.environ, "DATA")
+    return os.path.realpath(os.path.join(data_dir, name or session.program))
 
 
 def _own_name(root: str, source: PluginSource) -> str:
     """Return the name in the source's cli.json, in lower case, or "" for no valid name."""
-    path = _config_file(root)
     if not _has_config(root):
         return ""
+
     try:
-        config = read_config(path)
+        config = read_config(_config_file(root))
     except HostError as error:
+        # The user knows the source, and not the temporary directory.
         problem = error.problem.replaced("core/cli.json", error.problem.text)
         raise type(error)(problem.inside(source.entry.source)) from None
-    inside = os.path.realpath(os.path.join(root, config.plugins_dir))
-    if not inside.startswith(os.path.join(os.path.realpath(root), "")):
+
+    plugins_dir = os.path.realpath(os.path.join(root, config.plugins_dir))
+    if not plugins_dir.startswith(os.path.join(os.path.realpath(root), "")):
         what = "core/cli.json: plugins_dir must be inside the installation"
         raise OperationError(f"{source.entry.source}: {what}")
+
     name = config.name.lower()
     return name if shipped_files.is_program_name(name) else ""
 
@@ -125,64 +136,87 @@ def _make(
     source: PluginSource, root: str, name: str, tx: Transaction, *, yes: bool
 ) -> None:
     """Complete the staged files, show their contents, ask, and move them to `root`."""
-    if os.path.lexists(root) and (not os.path.isdir(root) or os.listdir(root)):
-        raise OperationError(f"{root}: already exists and is not empty", _OTHER_PLACE)
+    if os.path.lexists(root):
+        is_free = os.path.isdir(root) and not os.listdir(root)
+        if not is_free:
+            what = f"{root}: already exists and is not empty"
+            raise OperationError(what, _OTHER_PLACE)
+
     _complete(source, tx, name)
-    session, inside = tx.session, session_of(tx.session, tx.files, name)
+    staged = session_of(tx.session, tx.files, name)
+    _show_contents(source, root, name, tx, staged)
+
+    show = partial(preview, staged, None)
+    for entry in sync.missing_entries(staged):
+        dry_run = entry.is_package  # nothing may be built before the question
+        sync.sync_plugin(
+            staged, entry, yes=yes, timeout=tx.seconds, show=show, dry_run=dry_run
+        )
+    ask_to_continue(tx.session, "Create it?", yes, "nothing was created")
+
+    # The files must be on disk before their directory gets its name.
+    above = os.path.dirname(root)
+    os.chmod(tx.files, atomic.mode_below(above))
+    atomic.sync_file_system(tx.files)
+    with suppress(FileNotFoundError):
+        os.rmdir(root)
+    os.rename(tx.files, root)
+    atomic.sync_directory(above)
+
+
+def _show_contents(
+    source: PluginSource, root: str, name: str, tx: Transaction, staged: Session
+) -> None:
+    """Show the commands of the staged installation, and the plugins that it contains."""
+    session = tx.session
     session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
-    commands_dir = inside.installation.commands_dir
+
+    commands_dir = staged.installation.commands_dir
     commands, problems = read_commands(CommandTree(commands_dir, scripts={}))
     lines = command_lines({" ": commands.items()})
     session.show_lines(f"commands: {len(commands)}", *lines)
     for problem in problems:
         session.messages.warn(str(problem).replace(f"{tx.files}/", ""))
-    show_contained(inside, contained_plugins(inside, source.entry.source))
-    show = partial(preview, inside, None)
-    for entry in sync.missing_entries(inside):
-        dry_run = entry.is_package  # nothing may be built before the question
-        sync.sync_plugin(
-            inside, entry, yes=yes, timeout=tx.seconds, show=show, dry_run=dry_run
-        )
-    ask_to_continue(session, "Create it?", yes, "nothing was created")
-    os.chmod(tx.files, atomic.mode_below(os.path.dirname(root)))
-    atomic.sync_file_system(tx.files)
-    with suppress(FileNotFoundError):
-        os.rmdir(root)
-    os.rename(tx.files, root)
-    atomic.sync_directory(os.path.dirname(root))
+
+    show_contained(staged, contained_plugins(staged, source.entry.source))
 
 
 def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     """Add missing files: the launcher, the library, cli.json and git's ignore patterns."""
-    root, launcher = tx.files, os.path.join(tx.files, "core", name)
+    root = tx.files
+    address = source.entry.source
+    launcher = os.path.join(root, "core", name)
     if os.path.lexists(launcher):
-        what = f"{source.entry.source}: contains core/{name}, which the new launcher would replace"
-        raise OperationError(
-            what, f"run git rm core/{name} in the source, or use --name"
-        )
-    for one in ("core", "commands", "plugins"):
-        os.makedirs(os.path.join(root, one), exist_ok=True)
+        what = f"{address}: contains core/{name}, which the new launcher would replace"
+        remedy = f"run git rm core/{name} in the source, or use --name"
+        raise OperationError(what, remedy)
+
+    for directory in ("core", "commands", "plugins"):
+        os.makedirs(os.path.join(root, directory), exist_ok=True)
     if not _has_config(root):
         atomic.write_file(_config_file(root), shipped_files.cli_json(name))
+
+    # A team's repository has its own .gitignore; `prepare_git` writes to .git/info/exclude.
     shipped_files.add_missing(root, name, without=(shipped_files.GITIGNORE,))
     if source.is_from_git:
         prepare_git(root)
     else:
-        atomic.write_file(
-            os.path.join(root, shipped_files.TEAM_SOURCE), f"{source.entry.source}\n"
-        )
+        record = os.path.join(root, shipped_files.TEAM_SOURCE)
+        atomic.write_file(record, f"{address}\n")
     write_launcher(launcher)
 
 
 def prepare_git(root: str) -> None:
     """In a checkout, make git ignore this machine's files and the user's own plugins."""
+    patterns = shipped_files.gitignore().read_text(encoding="utf-8")
+    patterns += "".join(f"{pattern}\n" for pattern in _MORE_IGNORED)
     exclude = os.path.join(root, ".git", "info", "exclude")
-    lines = "".join(f"{pattern}\n" for pattern in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
-    atomic.write_file(
-        exclude, shipped_files.gitignore().read_text(encoding="utf-8") + lines
-    )
-    plugins_dir = os.path.join(root, read_config(_config_file(root)).plugins_dir)
+    atomic.write_file(exclude, patterns)
+
+    # The user's own plugins are recorded beside the team's registry, which stays unchanged.
+    config = read_config(_config_file(root))
+    plugins_dir = os.path.join(root, config.plugins_dir)
     atomic.make_directory(plugins_dir)
     empty = json.dumps({"version": registry.FORMAT, "plugins": []})
     atomic.write_file(registry.local_path(plugins_dir), empty)
@@ -205,10 +239,13 @@ def source_of_installation(root: str, environ: Mapping[str, str]) -> str:
     """Return the address that an installation was made from, or "" if it is unknown."""
     if os.path.lexists(os.path.join(root, ".git")):
         with suppress(OperationError):
-            address = Git(root, environ, 60.0)("config", "--get", "remote.origin.url")
+            git = Git(root, environ, _GIT_SECONDS)
+            address = git("config", "--get", "remote.origin.url")
             return address.decode().strip()
+
     with suppress(OSError, ValueError):
-        return Path(root, shipped_files.TEAM_SOURCE).read_text(encoding="utf-8").strip()
+        record = Path(root, shipped_files.TEAM_SOURCE)
+        return record.read_text(encoding="utf-8").strip()
     return ""
 
 
@@ -222,20 +259,28 @@ def _finish(
     timeout: float,
 ) -> None:
     """Install missing plugins, link the program, set up completion and print the next steps."""
-    launcher, environ = os.path.join(root, "core", name), session.environ
+    environ = session.environ
+    launcher = os.path.join(root, "core", name)
     ensure_launcher(launcher)
+
     installed = session_of(session, root, name)
     if sync.missing_entries(installed):
         sync.plugin_sync(installed, None, False, yes, timeout)
+
     start = link_on_path(launcher, environ)
     if start.advice:
         session.messages.line(start.advice)
+
     commands = plural(len(installed.contents((), deep=True).commands), "command")
     lines = [f"{root}: {name} has {commands}, from {source.entry.source}"]
-    if start.is_linked and (shell := completion.uncompleted_shell(name, environ)):
+
+    # Completion calls the program by its name, which must lead to this installation.
+    shell = completion.uncompleted_shell(name, environ) if start.is_linked else ""
+    if shell:
         completion.install_completion(shell, name, environ)
         path = completion.start_up_file(shell, name, environ)
         lines.append(f"Tab completion is installed in {path}; open a new shell")
+
     session.show_lines(
         *lines,
         f"start with: {start.word}",

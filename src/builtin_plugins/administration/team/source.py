@@ -6,6 +6,7 @@ templates, filters and submodules have no effect, and no link points outside the
 
 import os
 import shutil
+from collections.abc import Iterable
 
 from builtin_plugins.administration.plugins.sources.archive import unpack
 from builtin_plugins.administration.plugins.sources.base import PluginSource
@@ -19,18 +20,22 @@ from host import OperationError, UsageError
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
 _NOT_COPIED = (".git", ".venv", "cli.lock", "cli.lock.index", "__pycache__")
-_OPTIONS = UnpackOptions(
-    keeps_top=lambda paths: any(one.split("/")[0] in _OURS for one in paths)
-)
+
+
+def _has_our_directories(paths: Iterable[str]) -> bool:
+    """Return whether the top of an archive is the installation, and not a directory around it."""
+    return any(path.split("/")[0] in _OURS for path in paths)
+
+
+_OPTIONS = UnpackOptions(keeps_top=_has_our_directories)
 
 
 def team_source(text: str) -> PluginSource:
     """Return the source that the argument SOURCE names. Raises UsageError for a package."""
     source = parse_source(text)
     if source.entry.is_package:
-        raise UsageError(
-            f"{source.entry.source}: --from needs a repository, archive or directory"
-        )
+        address = source.entry.source
+        raise UsageError(f"{address}: --from needs a repository, archive or directory")
     return source
 
 
@@ -54,11 +59,14 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
     git = tx.git(tx.area, source.address)
     options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")
     git.contact(address, "clone", *options, "--", address, "clone")
+
     git.directory = os.path.join(tx.area, "clone", ".git")
     try:
         git("rev-parse", "--verify", "HEAD^{commit}")
     except OperationError:
         raise OperationError(f"{address}: has no commits") from None
+
+    # The checked files get the repository and an index, so that git sees no changes.
     write_commit(git, "HEAD", tx.files, address, tx.messages.warn)
     os.rename(git.directory, os.path.join(tx.files, ".git"))
     git.directory = tx.files
@@ -67,11 +75,13 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
 
 
 def _copy(directory: str, tx: Transaction) -> None:
-    if f"{os.path.realpath(tx.area)}/".startswith(f"{os.path.realpath(directory)}/"):
-        raise OperationError(
-            f"{directory}: the new installation must not be inside its source"
-        )
+    area = os.path.realpath(tx.area)
+    if f"{area}/".startswith(f"{os.path.realpath(directory)}/"):
+        what = f"{directory}: the new installation must not be inside its source"
+        raise OperationError(what)
+
     copy_directory(directory, tx.files, ignore=shutil.ignore_patterns(*_NOT_COPIED))
+    # The launchers of the source start the source's own installation.
     for path in launchers_in(os.path.join(tx.files, "core"), anywhere=True):
         os.unlink(path)
 
@@ -84,11 +94,11 @@ def check_installation(root: str, called: str) -> None:
     for name in _OURS:
         path = os.path.join(root, name)
         if os.path.lexists(path) and not is_real_dir(path):
-            raise OperationError(
-                f"{called}: {name} must be a directory, not a file or a link"
-            )
-    if not any(
-        os.path.exists(os.path.join(root, one)) for one in ("core/cli.json", "commands")
-    ):
-        what = f"{called}: contains neither core/cli.json nor commands/"
-        raise OperationError(what, "give the URL of the team's git repository")
+            what = f"{called}: {name} must be a directory, not a file or a link"
+            raise OperationError(what)
+
+    for name in ("core/cli.json", "commands"):
+        if os.path.exists(os.path.join(root, name)):
+            return
+    what = f"{called}: contains neither core/cli.json nor commands/"
+    raise OperationError(what, "give the URL of the team's git repository")
