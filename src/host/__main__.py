@@ -111,10 +111,9 @@ def read_request(
     options: "GlobalOptions | None" = None
     switches: frozenset[str] = frozenset()
     if words and words[0].startswith("-") and words[0] != COMPLETE:
-        from host.cli.global_options import GlobalOptions
+        from host.cli.global_options import read_options
 
-        options = GlobalOptions()
-        options.read(words, messages)
+        options = read_options(words, messages)
         words = options.words
         switches = options.switches
     return Request(

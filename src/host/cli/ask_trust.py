@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
+from host.listing_records import Command
 from host.run import trust
 from host.run.catalog import Catalog
 from host.run.lock import Lock
@@ -27,24 +28,28 @@ def ask_trust(
     """
     if not can_ask(may_ask=may_ask):
         raise trust.not_trusted(project, program, words)
+
     if trust.versions_known(project):
         hashes = hashes_of(project, trust.files_of(project, file))
         lines = changed_lines(project, trust.changed_files(project, file))
     else:
         lines, hashes = introduction(project)
+
     page = "".join([f"{printable(line)}\n" for line in lines])
     answer = ask(f"{page}Trust it? [y]es, [n]o, [o]nce: ")
     if answer in ("y", "yes"):
         remember(project, hashes)
     elif answer not in ("o", "once"):
+        command = " ".join(words)
         raise NotConfirmedError(
-            f"{' '.join(words)}: the project is not trusted; nothing was run"
+            f"{command}: the project is not trusted; nothing was run"
         )
 
 
 def project_contents(project: Project) -> Contents:
     """Return all contents of a project, including commands that other definitions override."""
-    return contents(Catalog(Lock([]), around=lambda: ([project], [])), (), deep=True)
+    catalog = Catalog(Lock([]), around=lambda: ([project], []))
+    return contents(catalog, (), deep=True)
 
 
 def introduction(project: Project) -> tuple[list[str], dict[str, str]]:
@@ -52,19 +57,33 @@ def introduction(project: Project) -> tuple[list[str], dict[str, str]]:
 
     Raises DefinitionError if another user could have written one of the files.
     """
-    lines = [f"The project {project.name} in {project.root} has these commands:"]
-    paths = [project.file]
     commands = project_contents(project).commands
     width = max([len(" ".join(command.words)) for command in commands], default=0)
+
+    lines = [f"The project {project.name} in {project.root} has these commands:"]
+    paths = [project.file]
     for command in commands:
-        definition = command.definition
-        effects = f"[{definition.effects}]{' [sudo]' if definition.sudo else ''}"
-        texts = [" ".join(command.words).ljust(width), definition.description, effects]
-        lines.append(f"  {'  '.join(filter(None, texts))}")
-        paths += trust.files_of(project, definition.written)
+        lines.append(_introduction_line(command, width))
+        paths += trust.files_of(project, command.definition.written)
+
     for path in dict.fromkeys(paths):
         project.check(path)
     return lines, hashes_of(project, paths)
+
+
+def _introduction_line(command: Command, width: int) -> str:
+    """Return a command's words in `width` columns, its description and its effects."""
+    definition = command.definition
+    texts = [" ".join(command.words).ljust(width)]
+    if definition.description:
+        texts.append(definition.description)
+
+    effects = f"[{definition.effects}]"
+    if definition.sudo:
+        effects += " [sudo]"
+    texts.append(effects)
+
+    return f"  {'  '.join(texts)}"
 
 
 def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
@@ -74,7 +93,10 @@ def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
     ]
     for path in paths:
         text = decode(trust.trusted_content(path)).splitlines()
-        lines.append(f"  {path}{'' if text else ': removed or empty'}")
+        if text:
+            lines.append(f"  {path}")
+        else:
+            lines.append(f"  {path}: removed or empty")
         lines += [f"    {line}" for line in text]
     return lines
 
@@ -84,9 +106,11 @@ def hashes_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
 
     Call this before you ask the user, so that a file that changes later is not trusted.
     """
-    return {
-        path[len(project.root) :].lstrip("/"): trust.hash_of(path) for path in paths
-    }
+    hashes = {}
+    for path in paths:
+        relative = path[len(project.root) :].lstrip("/")
+        hashes[relative] = trust.hash_of(path)
+    return hashes
 
 
 def remember(project: Project, hashes: Mapping[str, str]) -> None:
@@ -94,7 +118,8 @@ def remember(project: Project, hashes: Mapping[str, str]) -> None:
 
     def update(known: dict[str, dict[str, str]]) -> None:
         files = {**known.get(project.root, {}), **hashes}
-        known[project.root] = {name: one for name, one in files.items() if one}
+        # The hash of a file that was removed is empty.
+        known[project.root] = {path: digest for path, digest in files.items() if digest}
 
     change_trusted(project.environ, update)
 
@@ -110,20 +135,22 @@ def change_trusted(
     directory = os.path.dirname(path)
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
-        held = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+
+        # Two questions may be answered at the same time: the second change keeps the first one.
+        folder = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fcntl.flock(held, fcntl.LOCK_EX)
+            fcntl.flock(folder, fcntl.LOCK_EX)
             known = trust.read_trusted(environ)
             update(known)
+
             text = json.dumps({"projects": known}, indent=2) + "\n"
             if not replace(path, encode(text), 0o600):
                 raise OperationError(Problem(path, "cannot be written"))
             if os.geteuid() == 0:
-                owner = os.fstat(held)
+                owner = os.fstat(folder)
                 os.chown(path, owner.st_uid, owner.st_gid)
         finally:
-            os.close(held)
+            os.close(folder)
     except OSError as failure:
-        raise OperationError(
-            Problem(path, f"cannot be written: {failure.strerror}")
-        ) from None
+        problem = Problem(path, f"cannot be written: {failure.strerror}")
+        raise OperationError(problem) from None

@@ -14,33 +14,42 @@ def split_line(line: str) -> tuple[list[str], str, int]:
     """
     words: list[str] = [""]
     quote = ""
-    start = 0
-    # true inside a word, even if the word is still an empty pair of quotes
-    started = False
+    start = 0  # of the part in quotes, in the last word
+    in_word = False  # true even if the word is still an empty pair of quotes
+
     signs = iter(line)
     for sign in signs:
-        if quote != "'" and sign == "\\":
-            following = next(signs, "")
-            words[-1] += (
-                following if not quote or following in _ESCAPED else f"\\{following}"
-            )
-            started = True
+        if sign == "\\" and quote != "'":
+            words[-1] += _unescaped(next(signs, ""), quote)
+            in_word = True
+        elif quote and sign == quote:
+            quote = ""
         elif quote:
-            words[-1] += "" if sign == quote else sign
-            quote = "" if sign == quote else quote
+            words[-1] += sign
         elif sign in "'\"":
             quote = sign
             start = len(words[-1])
-            started = True
+            in_word = True
         elif sign in _ENDS:
-            words, started = [""], False
+            words = [""]
+            in_word = False
         elif sign not in _BLANKS:
             words[-1] += sign
-            started = True
-        elif started:
+            in_word = True
+        elif in_word:
             words.append("")
-            started = False
-    return words, quote, start if quote else 0
+            in_word = False
+
+    if not quote:
+        start = 0
+    return words, quote, start
+
+
+def _unescaped(sign: str, quote: str) -> str:
+    """Return what a backslash before `sign` stands for."""
+    if quote and sign not in _ESCAPED:
+        return f"\\{sign}"  # in double quotes, such a backslash stands for itself
+    return sign
 
 
 def broken_at(word: str, breaks: str) -> int:
@@ -49,15 +58,23 @@ def broken_at(word: str, breaks: str) -> int:
     bash keeps the part up to the last `:`, `=` or `@` that is in `breaks` (COMP_WORDBREAKS). In an
     open quotation mark, it keeps what stands before that mark.
     """
-    return max((word.rfind(sign) for sign in breaks if sign in ":=@"), default=-1) + 1
+    last = -1
+    for sign in breaks:
+        if sign in ":=@":
+            last = max(last, word.rfind(sign))
+    return last + 1
 
 
 def bash_candidate(word: str, quote: str) -> str:
     """Return `word` escaped for bash, behind an open quotation mark if `quote` is not empty."""
     if quote == "'":
         return word.replace("'", "'\\''")
-    if quote:
-        return "".join(f"\\{sign}" if sign in _ESCAPED else sign for sign in word)
-    return "".join(
-        sign if sign.isalnum() or sign in _PLAIN else f"\\{sign}" for sign in word
-    )
+
+    escaped = ""
+    for sign in word:
+        if quote:
+            is_plain = sign not in _ESCAPED
+        else:
+            is_plain = sign.isalnum() or sign in _PLAIN
+        escaped += sign if is_plain else f"\\{sign}"
+    return escaped

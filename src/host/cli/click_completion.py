@@ -38,33 +38,39 @@ def click_items(
     value. If `shell_complete` fails or is too slow, there are no items.
     """
 
-    def items() -> list[Item]:
+    def complete() -> list[Item]:
         complete_import_path()
         os.environ.update(variables)
         sys.argv = [called]
         enter_plugin(folders)
+
         command: Any = load_reference(definition.entrypoint)
         context = _context(command, definition.subcommand, list(typed))
-        found = _parameter(context, argument).shell_complete(context, current)
-        return [
-            (str(item.value), str(item.help or ""), str(item.type)) for item in found
-        ]
+        parameter = _parameter(context, argument)
 
+        items = []
+        for item in parameter.shell_complete(context, current):
+            items.append((str(item.value), str(item.help or ""), str(item.type)))
+        return items
+
+    # The plugin's code may print, hang or crash: a child process bounds all of this.
     try:
-        answer: list[Item] = supervise_call(items, _SECONDS)
+        items: list[Item] = supervise_call(complete, _SECONDS)
     except (TimeoutError, ChildProcessError):
         return []
-    return answer
+    return items
 
 
 def _context(command: Any, subcommand: Sequence[str], typed: list[str]) -> Any:
     """Return the context of the subcommand, with the parameters that are typed already."""
+    # "Resilient" parsing raises no error for what is still missing on the line.
     context = None
     name = command.name
     for word in subcommand:
         context = command.make_context(name, [], parent=context, resilient_parsing=True)
         command = command.get_command(context, word)
         name = word
+
     return command.make_context(name, typed, parent=context, resilient_parsing=True)
 
 

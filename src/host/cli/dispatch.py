@@ -18,9 +18,10 @@ def run_cli(session: Session, options: GlobalOptions) -> int:
     if options.version:
         session.show(f"{session.version}\n")
         return 0
+
     while options.words[:1] == ("help",):  # Tab offers `help help`
-        options.words = options.words[1:]
-        options.help = True
+        options = options.replaced(words=options.words[1:], help=True)
+
     status = 0
     if options.words[:1] == ("self",):
         from host.cli.self_dispatch import run_self
@@ -30,15 +31,21 @@ def run_cli(session: Session, options: GlobalOptions) -> int:
         from host.cli.listings import show
 
         show(session, options)
-    try:
-        if (
-            session.installation.config.follow == "notice"
-            and posix.isatty(1)
-            and posix.isatty(2)
-        ):
-            from host.cli.self_dispatch import run_self
 
-            run_self(session, GlobalOptions(("self", "news")))
+    try:
+        _show_news(session)
     except HostError:
         pass  # the output is already complete
     return status
+
+
+def _show_news(session: Session) -> None:
+    """Show what is new in the repository of the installation, if it wants that and a user reads."""
+    if session.installation.config.follow != "notice":
+        return
+    if not posix.isatty(1) or not posix.isatty(2):
+        return
+
+    from host.cli.self_dispatch import run_self
+
+    run_self(session, GlobalOptions(("self", "news")))

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 HELP_WORDS = ("help", "--help", "-h")
 FORMATS = ("text", "json", "tree")  # built-in formats; plugins add others
-VALUES = {
+VALUES = {  # the values of each option that has one
     "--color": ("auto", "always", "never"),
     "--format": FORMATS,
-}  # values of options
+}
 OPTIONS = {
     "-h, --help": "show this page, or the help for a command",
     "-V, --version": "show the version",
@@ -36,12 +36,8 @@ _FLAGS = {
     **_SHORT,
 }
 _SWITCHES = ("--safe", "--yes", "--no-input")
-OF_LISTINGS = (
-    "--help",
-    "-h",
-    "--all",
-    *VALUES,
-)  # also allowed after the words of a category
+# Also allowed after the words of a category.
+OF_LISTINGS = ("--help", "-h", "--all", *VALUES)
 
 
 class GlobalOptions(Record):
@@ -61,41 +57,68 @@ class GlobalOptions(Record):
         flags = (self.help, self.version, self.everything, self.explain)
         return any(flags) or self.format != ""
 
-    def read(
-        self,
-        words: "Sequence[str]",
-        messages: "Messages",
-        category: "Sequence[str] | None" = None,
-    ) -> None:
-        """Read the options at the start of `words`, and keep the other words. Raises UsageError.
 
-        `category`, if given, has the words before `words`; only listing options are allowed then.
-        --color sets the colour mode of `messages`.
-        """
-        left = list(words)
-        see = f"see: {' '.join([messages.program, *(category or ()), '--help'])}"
-        known = (*_FLAGS, *VALUES, *_SWITCHES) if category is None else OF_LISTINGS
-        while left and left[0].startswith("-"):
-            option, value = take_option(left)
-            if option not in known:
-                from host.run.suggestions import closest
+def read_options(words: "Sequence[str]", messages: "Messages") -> GlobalOptions:
+    """Read the options at the start of a command line; `words` of the result are the others.
 
-                near = closest(option, known)
-                raise UsageError(f"no such option '{option}'", see, suggestions=near)
-            if option in _FLAGS:
-                setattr(self, _FLAGS[option], True)
-            elif option in _SWITCHES:
-                self.switches |= {option}
-            elif not value or (option == "--color" and value not in VALUES[option]):
-                expected = (
-                    f"expected {', '.join(VALUES[option])}; found {value or 'nothing'}"
-                )
-                raise UsageError(f"{option}: {expected}", see)
-            elif option == "--color":
-                messages.color_mode = value
-            else:
-                self.format = value
-        self.words = tuple(left)
+    --color sets the colour mode of `messages`. Raises UsageError.
+    """
+    known = (*_FLAGS, *VALUES, *_SWITCHES)
+    see = f"see: {messages.program} --help"
+    return _read(words, messages, GlobalOptions(), known, see)
+
+
+def read_listing_options(
+    words: "Sequence[str]",
+    messages: "Messages",
+    options: GlobalOptions,
+    category: "Sequence[str]",
+) -> GlobalOptions:
+    """Read the options after the words of a category, beside the `options` before these words.
+
+    Only options for listings are allowed. --color sets the colour mode of `messages`. Raises
+    UsageError.
+    """
+    see = f"see: {' '.join([messages.program, *category, '--help'])}"
+    return _read(words, messages, options, OF_LISTINGS, see)
+
+
+def _read(
+    words: "Sequence[str]",
+    messages: "Messages",
+    options: GlobalOptions,
+    known: "Sequence[str]",
+    see: str,
+) -> GlobalOptions:
+    values = options.values()
+    left = list(words)
+    while left and left[0].startswith("-"):
+        option, value = take_option(left)
+        if option not in known:
+            from host.run.suggestions import closest
+
+            near = closest(option, known)
+            raise UsageError(f"no such option '{option}'", see, suggestions=near)
+
+        if option in _FLAGS:
+            values[_FLAGS[option]] = True
+            continue
+        if option in _SWITCHES:
+            values["switches"] |= {option}
+            continue
+
+        # Plugins add formats, so only the colour is checked here.
+        choices = VALUES[option]
+        if not value or (option == "--color" and value not in choices):
+            expected = f"expected {', '.join(choices)}; found {value or 'nothing'}"
+            raise UsageError(f"{option}: {expected}", see)
+        if option == "--color":
+            messages.color_mode = value
+        else:
+            values["format"] = value
+
+    values["words"] = tuple(left)
+    return GlobalOptions(**values)
 
 
 def take_option(words: list[str]) -> "tuple[str, str | None]":
@@ -107,6 +130,9 @@ def take_option(words: list[str]) -> "tuple[str, str | None]":
     name, sign, value = word.partition("=")
     if name not in VALUES:
         return word, None
-    if not sign and not words:
-        return name, None
-    return name, value if sign else words.pop(0)
+
+    if sign:
+        return name, value
+    if words:
+        return name, words.pop(0)
+    return name, None

@@ -26,63 +26,93 @@ def help_page(
     `catalog` has the command `found`, and the commands below it.
     """
     page = Page(session.terminal)
-    words = " ".join([session.program, *found.words])
+    line = " ".join([session.program, *found.words])
     is_own = found.words[0] == SELF
-    notes = [*_notes(definition, found.plugin)]
+    notes = list(_notes(definition, found.plugin))
     if not is_own:
         notes += _limits(session, definition)
+
     variables: list[tuple[str, str]] = []
-    if (
-        not is_own and not definition.moved_to
-    ):  # after a move, the other command's variables count
+    # After a move, the variables of the other command count.
+    if not is_own and not definition.moved_to:
         try:
             variables = page_variables(session, found, definition)
         except HostError as error:  # the command's project is not trusted
-            notes += filter(None, [error.what, error.remedy])
-    page.title(words if is_own else definition.name)
+            notes.append(error.what)
+            if error.remedy:
+                notes.append(error.remedy)
+
     if is_own:
+        page.title(line)
         page.prose(definition.text)
+        page.usage(f"{line} {usage_of(definition.shown_args)}".rstrip())
     else:
-        page.paragraph(definition.description)
-    arguments = usage_of(definition.shown_args) or definition.words
-    page.usage(f"{words} {arguments or ('' if is_own else '[args…]')}".rstrip())
-    page.section("Usage of the script", definition.usage.splitlines())
-    if definition.is_script:
-        page.paragraphs(_header(definition.file))
-    if definition.text and not is_own:
-        page.paragraphs([text.splitlines() for text in definition.text.split("\n\n")])
+        _add_description(page, line, definition)
     page.arguments(definition.shown_args)
     page.table("Subcommands", _subcommands(catalog, found))
+
+    _add_variables(page, variables)
+    _add_surroundings(page, definition)
+
+    aliases = [alias for alias in definition.aliases if alias != found.words[-1]]
+    page.section("Aliases", aliases)
+
+    examples = []
+    for example in definition.examples:
+        examples.append(_example(session.program, found.words, example))
+    page.table("Examples", examples)
+
+    if variables:
+        command = " ".join(found.words)
+        notes.append(
+            f"To see the values of a run: {session.program} self env {command}"
+        )
+    if definition.file:
+        notes.append(f"Defined in {definition.file}.")
+    notes += _ways_to_help(line, definition)
+    page.section("Notes", notes)
+    return page.text()
+
+
+def _add_description(page: Page, line: str, definition: Definition) -> None:
+    """Add the name of a command, what it does, and how it is called."""
+    page.title(definition.name)
+    page.paragraph(definition.description)
+
+    arguments = usage_of(definition.shown_args) or definition.words or "[args…]"
+    page.usage(f"{line} {arguments}")
+    page.section("Usage of the script", definition.usage.splitlines())
+
+    if definition.is_script:
+        page.paragraphs(_header(definition.file))
+    if definition.text:
+        paragraphs = definition.text.split("\n\n")
+        page.paragraphs([paragraph.splitlines() for paragraph in paragraphs])
+
+
+def _add_variables(page: Page, variables: Sequence[tuple[str, str]]) -> None:
+    """Add the variables; a value stays on one line, because somebody may copy it."""
     column = max((width_of(name) for name, _ in variables), default=0) + 2
-    rows = [page.row(name, [printable(text)], column) for name, text in variables]
-    page.lines("Variables", [line for row in rows for line in row])
+    lines = []
+    for name, text in variables:
+        lines += page.row(name, [printable(text)], column)
+    page.lines("Variables", lines)
+
+
+def _add_surroundings(page: Page, definition: Definition) -> None:
+    """Add the files, folders, programs and secrets that a run uses."""
     env_files: list[str] = []
     for level in definition.chain:
         env_files += level.env_files
     page.section("Environment files", env_files)
-    page.section(
-        "Folders on PATH", [realpath(folder) for folder in definition.path_folders]
-    )
-    page.table(
-        "Requires", [(str(program), program.hint) for program in definition.requires]
-    )
+
+    folders = [realpath(folder) for folder in definition.path_folders]
+    page.section("Folders on PATH", folders)
+
+    programs = [(str(program), program.hint) for program in definition.requires]
+    page.table("Requires", programs)
+
     page.table("Secrets", list(definition.secrets.items()))
-    page.section(
-        "Aliases", [name for name in definition.aliases if name != found.words[-1]]
-    )
-    examples = [
-        _example(session.program, found.words, item) for item in definition.examples
-    ]
-    page.table("Examples", examples)
-    if variables:
-        notes.append(
-            f"To see the values of a run: {session.program} self env {' '.join(found.words)}"
-        )
-    if definition.file:
-        notes.append(f"Defined in {definition.file}.")
-    notes += _ways_to_help(words, definition)
-    page.section("Notes", notes)
-    return page.text()
 
 
 def _subcommands(catalog: Catalog, command: Match) -> list[tuple[str, str]]:
@@ -110,6 +140,7 @@ def _ways_to_help(words: str, definition: Definition) -> Iterator[str]:
         return
     if definition.project and not is_trusted(definition):
         return
+
     if script_gets_help(definition, definition.file):
         yield f"The script has its own help: {words} --help"
     elif script_gets_help(definition, definition.file, "-h"):
@@ -166,18 +197,24 @@ def _replacement(definition: Definition) -> Iterator[str]:
 
 def _limits(session: Session, definition: Definition) -> Iterator[str]:
     """Yield how the nearest files record and limit the runs of a command."""
+    levels = list(definition.supervisions)
     of_installation = session.installation.config.supervision
-    every = [*([of_installation] if of_installation else []), *definition.supervisions]
-    if not every:
+    if of_installation is not None:
+        levels.insert(0, of_installation)
+    if not levels:
         return
+
     from host.run.supervision import OUTPUT, WAIT, nearest
 
-    supervision = nearest(every)
-    if supervision.record:
-        more = ", with the end of its output" if supervision.record == OUTPUT else ""
-        yield f"Each run is recorded{more}."
+    supervision = nearest(levels)
+    if supervision.record == OUTPUT:
+        yield "Each run is recorded, with the end of its output."
+    elif supervision.record:
+        yield "Each run is recorded."
+
     if supervision.seconds:
         yield f"Each run is ended after {supervision.timeout}."
+
     if supervision.exclusive is True:
         yield "Only one run at a time; others fail."
     elif supervision.exclusive == WAIT:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from host.cli.contents import Contents
-from host.cli.global_options import FORMATS, HELP_WORDS, OPTIONS, GlobalOptions
+from host.cli.global_options import (
+    FORMATS,
+    HELP_WORDS,
+    OPTIONS,
+    GlobalOptions,
+    read_listing_options,
+)
 from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown_word
@@ -50,7 +56,7 @@ def show(session: Session, options: GlobalOptions) -> None:
 
         session.show(help_page(session, session.catalog, found, found.definition))
         return
-    options.read(rest, session.messages, found.words)
+    options = read_listing_options(rest, session.messages, options, found.words)
     if options.words:
         called = " ".join([session.program, *found.words])
         raise UsageError(

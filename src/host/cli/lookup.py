@@ -19,7 +19,11 @@ def find_whole(session: Session, words: Words) -> Match:
 def find_command(session: Session, words: Words) -> tuple[Match, Definition]:
     """Return the command that all of `words` name, or raise UsageError if they name none."""
     found = find_whole(session, words)
-    if found.definition is None or not found.definition.is_command:
-        what = f"{' '.join(words) or 'the root'} is a category, not a command"
-        raise UsageError(what, "name a command in the category")
-    return found, found.definition
+    if found.definition is not None and found.definition.is_command:
+        return found, found.definition
+
+    category = " ".join(words) or "the root"
+    raise UsageError(
+        f"{category} is a category, not a command",
+        "name a command in the category",
+    )

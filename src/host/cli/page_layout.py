@@ -16,17 +16,7 @@ if TYPE_CHECKING:
     from host.run.argument_spec import Argument
 
 _INDENT = "  "
-_AS_WRITTEN = (
-    " ",
-    "\t",
-    "- ",
-    "* ",
-    "+ ",
-    "$",
-    "1. ",
-    "1) ",
-    "|",
-)  # lines that are not prose
+_AS_WRITTEN = (" ", "\t", "- ", "* ", "+ ", "$", "1. ", "1) ", "|")  # not prose
 _GAP = 2  # columns between term and explanation
 _WIDEST_TERM = 28  # columns; a longer term gets its own line
 
@@ -57,18 +47,20 @@ class Page:
 
     def prose(self, text: str) -> None:
         """Add the paragraphs of `text`; a paragraph with indented lines is not wrapped."""
-        for index, one in enumerate(text.split("\n\n")):
-            self._lines += [""] if index else []
-            if "\n  " in one:
-                self._lines += map(printable, one.splitlines())
+        for index, paragraph in enumerate(text.split("\n\n")):
+            if index > 0:
+                self._lines.append("")
+            if "\n  " in paragraph:
+                self._lines += map(printable, paragraph.splitlines())
             else:
-                self.paragraph(" ".join(one.split()))
+                self.paragraph(" ".join(paragraph.split()))
 
     def paragraphs(self, paragraphs: Sequence[Sequence[str]]) -> None:
         """Add paragraphs as lines; lists and paragraphs with indented lines are not wrapped."""
         for lines in paragraphs:
             self._lines.append("")
-            if any(line.startswith(_AS_WRITTEN) for line in lines):
+            is_as_written = any(line.startswith(_AS_WRITTEN) for line in lines)
+            if is_as_written:
                 self._lines += map(printable, lines)
                 continue
             for text in _joined(lines):
@@ -76,13 +68,12 @@ class Page:
 
     def usage(self, text: str) -> None:
         """Add a usage line; `text` does not include `Usage:`."""
+        indent = " " * len("Usage: ")
+        first, *others = wrap(printable(text), self.terminal.width - len(indent))
+
         label = self.terminal.styled("Usage:", "heading")
-        first, *others = wrap(printable(text), self.terminal.width - len("Usage: "))
-        self._lines += [
-            "",
-            f"{label} {first}",
-            *(" " * len("Usage: ") + line for line in others),
-        ]
+        self._lines += ["", f"{label} {first}"]
+        self._lines += [f"{indent}{line}" for line in others]
 
     def section(self, heading: str, rows: Sequence[str]) -> None:
         """Add a section with a heading and rows that are not wrapped."""
@@ -91,13 +82,19 @@ class Page:
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
         """Add a section with a heading and rows, each with a term and its wrapped explanation."""
         shown = [(printable(name), printable(text)) for name, text in rows]
-        fitting = [
-            width_of(name) for name, _ in shown if width_of(name) <= _WIDEST_TERM
-        ]
-        column = max(fitting, default=0) + _GAP
+
+        widest = 0
+        for name, _ in shown:
+            width = width_of(name)
+            if width <= _WIDEST_TERM:
+                widest = max(widest, width)
+        column = widest + _GAP
         columns = self.terminal.width - len(_INDENT) - column
-        lines = [self.row(name, wrap(text, columns), column) for name, text in shown]
-        self.lines(heading, [line for row in lines for line in row])
+
+        lines = []
+        for name, text in shown:
+            lines += self.row(name, wrap(text, columns), column)
+        self.lines(heading, lines)
 
     def row(
         self, name: str, text: Sequence[str], column: int, style: str = "name"
@@ -106,14 +103,15 @@ class Page:
 
         On a terminal, the text begins on the next line if the name is too long.
         """
-        label, gap = self.terminal.styled(name, style), column - width_of(name)
+        label = self.terminal.styled(name, style)
+        gap = column - width_of(name)
+        indented = [" " * column + line for line in text]
+        # For other programs, a name and its text stay on one line.
         if gap < _GAP and text[0] and self.terminal.is_interactive:
-            return [label, *(" " * column + line for line in text)]
-        first, *more = text
-        return [
-            f"{label}{' ' * max(gap, _GAP)}{first}",
-            *(" " * column + line for line in more),
-        ]
+            return [label, *indented]
+
+        blanks = " " * max(gap, _GAP)
+        return [f"{label}{blanks}{text[0]}", *indented[1:]]
 
     def arguments(self, arguments: Sequence[Argument]) -> None:
         """Add a table of the positional arguments and a table of the options."""
@@ -127,9 +125,11 @@ class Page:
 
     def lines(self, heading: str, rows: Sequence[str]) -> None:
         """Add a section with a heading and rows that are already printable and may have colours."""
-        if rows:
-            title = self.terminal.styled(f"{printable(heading)}:", "heading")
-            self._lines += ["", title, *(_INDENT + row for row in rows)]
+        if not rows:
+            return
+        title = self.terminal.styled(f"{printable(heading)}:", "heading")
+        self._lines += ["", title]
+        self._lines += [_INDENT + row for row in rows]
 
     def add(self, *lines: str) -> None:
         """Add printable lines without a heading."""
@@ -148,8 +148,8 @@ def _joined(lines: Sequence[str]) -> list[str]:
     width = max(map(len, lines))
     texts = [lines[0]]
     for before, line in pairwise(lines):
-        word = line.split(" ", maxsplit=1)[0]
-        if len(f"{before} {word}") <= width:
+        next_word = line.split(" ", maxsplit=1)[0]
+        if len(f"{before} {next_word}") <= width:
             texts.append(line)
         else:
             texts[-1] += f" {line}"

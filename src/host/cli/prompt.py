@@ -32,14 +32,18 @@ def ask_missing(
     """
     if outer_runs(environ) or not can_ask(may_ask=may_ask):
         raise missing
+
     line = missing.line
     _say(f"{line.program}: {missing.what}")
+
     required = [argument for argument in definition.args if argument.required]
     asked = [argument for argument in required if argument.name not in line.texts]
     with RaisedInterrupts():
         for argument in asked:
-            line.texts[argument.name] = [_answer(line, definition, argument, missing)]
+            answer = _answer(line, definition, argument, missing)
+            line.texts[argument.name] = [answer]
     line.check()
+
     words = _whole_line(line, asked, args)
     if shows_line:
         shown = _whole_line(line, asked, masked_words(definition.args, args))
@@ -52,27 +56,36 @@ def _answer(
 ) -> str:
     """Ask for one argument; return its text."""
     name = argument.bare_name
-    about = explanation(argument)
-    _say(f"{name}: {about}" if about else name)
+    meaning = explanation(argument)
+    _say(f"{name}: {meaning}" if meaning else name)
+
+    # Fixed choices are part of the explanation; those of a program are shown here.
     offer = values_of(argument, definition)
-    words = [word for word, _ in offer.candidates]
-    if argument.choices_from and words:
-        _say("  " + "  ".join(words))
+    candidates = [word for word, _ in offer.candidates]
+    if argument.choices_from and candidates:
+        _say("  " + "  ".join(candidates))
+
+    completed: list[str] | None = candidates
+    if offer.beside != NONE:
+        completed = None  # Tab completes paths
+
     while True:
         try:
             if argument.secret:
                 text = _read_secret(f"{name}: ")
             else:
-                text = read_line(f"{name}: ", None if offer.beside != NONE else words)
+                text = read_line(f"{name}: ", completed)
         except EOFError:
             os.write(2, b"\n")
             raise missing from None
+
         try:
             line.check_text(argument, text)
-            if text:
-                return text
         except UsageError as error:
             _say(error.problem.text)
+        else:
+            if text:
+                return text
 
 
 def _read_secret(prompt: str) -> str:
@@ -90,21 +103,32 @@ def read_line(prompt: str, words: Sequence[str] | None) -> str:
 
     def complete(text: str, index: int) -> str | None:
         fitting = [word for word in words or () if word.startswith(text)]
-        return fitting[index] if index < len(fitting) else None
+        if index < len(fitting):
+            return fitting[index]
+        return None
 
-    readline.set_completer(None if words is None else complete)  # None completes paths
+    if words is None:
+        readline.set_completer(None)  # readline itself completes paths
+    else:
+        readline.set_completer(complete)
     readline.set_completer_delims("\n")
-    libedit = "libedit" in (readline.__doc__ or "")
-    readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
+
+    # On macOS, Python's readline is libedit, which has another notation.
+    if "libedit" in (readline.__doc__ or ""):
+        readline.parse_and_bind("bind ^I rl_complete")
+    else:
+        readline.parse_and_bind("tab: complete")
     readline.set_auto_history(False)
-    saved = os.dup(1)
-    os.dup2(2, 1)  # stdout may be a pipe, and `input` uses readline only on a terminal
+
+    # stdout may be a pipe, and `input` uses readline only on a terminal.
+    stdout = os.dup(1)
+    os.dup2(2, 1)
     try:
         return input(prompt)
     finally:
         sys.stdout.flush()
-        os.dup2(saved, 1)
-        os.close(saved)
+        os.dup2(stdout, 1)
+        os.close(stdout)
 
 
 def _whole_line(
@@ -115,36 +139,49 @@ def _whole_line(
     Secret answers are passed only in ARG_… variables. To keep every position right, a
     positional argument before an answer is included even if its value is from the environment.
     """
-    options: list[str] = []
-    for argument in asked:
-        if argument.option and not argument.secret:
-            for text in line.texts[argument.name]:
-                joined = text.startswith("-")
-                options += (
-                    [f"{argument.name}={text}"] if joined else [argument.name, text]
-                )
+    options = _option_words(line, asked)
+
+    # The positional arguments from the first that is not on the line to the last answer.
     positional = [argument for argument in line.arguments if not argument.option]
-    asked_positional = [argument for argument in asked if not argument.option]
-    last = max(
-        [positional.index(argument) + 1 for argument in asked_positional], default=0
-    )
+    end = 0
+    for argument in asked:
+        if not argument.option:
+            end = max(end, positional.index(argument) + 1)
+
     loose: list[str] = []
-    ends_options = False
-    for argument in positional[len(line.loose) : last]:
+    needs_dashes = False
+    for argument in positional[len(line.loose) : end]:
         if argument.secret:
             continue
         for text in line.texts[argument.name]:
             loose.append(text)
-            is_option = text.startswith("-") and not line.is_negative(text)
-            ends_options = ends_options or (is_option and not argument.passthrough)
+            looks_like_option = text.startswith("-") and not line.is_negative(text)
+            if looks_like_option and not argument.passthrough:
+                needs_dashes = True
+
     if line.ended and positional and positional[-1].passthrough:
         return [*options, *args, *loose]  # behind the words, options would be passed on
     if line.ended:
-        end = args.index("--")
-        return [*args[:end], *options, *args[end:], *loose]
-    if ends_options:
+        dashes = args.index("--")
+        return [*args[:dashes], *options, *args[dashes:], *loose]
+    if needs_dashes:
         loose.insert(0, "--")
     return [*args, *options, *loose]
+
+
+def _option_words(line: CommandLine, asked: Sequence[Argument]) -> list[str]:
+    """Return the words of the options that were asked for, without secrets."""
+    words: list[str] = []
+    for argument in asked:
+        if not argument.option or argument.secret:
+            continue
+        for text in line.texts[argument.name]:
+            # As a word of its own, such a value would be taken for an option.
+            if text.startswith("-"):
+                words.append(f"{argument.name}={text}")
+            else:
+                words += [argument.name, text]
+    return words
 
 
 def _say(text: str) -> None:
@@ -153,26 +190,34 @@ def _say(text: str) -> None:
 
 def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str]:
     """Return the words of a command line with `********` in place of each secret text."""
-    # an option that repeats keeps all of its values
-    repeating = [
-        argument.replaced(repeats=argument.option or argument.repeats)
-        for argument in arguments
-    ]
+    # Only an option that repeats keeps all of its values, and each of them is a secret.
+    repeating = []
+    for argument in arguments:
+        repeats = argument.option or argument.repeats
+        repeating.append(argument.replaced(repeats=repeats))
+
+    # Nobody has checked the line: as much of it as can be parsed is masked.
     line = CommandLine(repeating, args)
     read_typed(line)
     try:
         line.assign_loose()
     except UsageError:
         pass
+
     secrets: list[str] = []
     for argument in arguments:
         if argument.secret:
             secrets += line.texts.get(argument.name, ())
-    return [word if word == "--" else _masked(word, secrets) for word in args]
+    return [_masked(word, secrets) for word in args]
 
 
 def _masked(word: str, secrets: Sequence[str]) -> str:
-    for secret in filter(None, secrets):
-        if word == secret or (word.startswith("-") and word.endswith(secret)):
+    if word == "--":
+        return word
+    for secret in secrets:
+        if not secret:
+            continue
+        is_end_of_option = word.startswith("-") and word.endswith(secret)
+        if word == secret or is_end_of_option:
             return word.removesuffix(secret) + HIDDEN
     return word

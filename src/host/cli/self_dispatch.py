@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from host.run.definition import Definition
+
 # These need no installed package and not the path of the environment, which `site` finds out.
 _WITHOUT_SITE = ((SELF, "version"), (SELF, "plugin", "list"))
 _NEVER_ASSUMED = (SELF, "trust")  # the global --yes does not apply to this command
@@ -36,45 +38,73 @@ def run_self(session: Session, options: GlobalOptions) -> int:
     """
     lock = _own_commands(session)
     catalog = Catalog(lock)
-    found = catalog.find(options.words)
-    rest = options.words[len(found.words) :]
-    if found.kind != "command" or found.definition is None:
+    match = catalog.find(options.words)
+    rest = options.words[len(match.words) :]
+
+    if match.kind != "command" or match.definition is None:
         if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
-            raise unknown_word_in(session.program, lock, found, rest[0])
+            raise unknown_word_in(session.program, lock, match, rest[0])
         from host.cli.listings import show
 
         show(session, options)
         return 0
-    definition = found.definition
+
     if options.help or "--help" in rest or "-h" in rest:
         from host.cli.help_page import help_page
 
-        session.show(help_page(session, catalog, found, definition))
+        session.show(help_page(session, catalog, match, match.definition))
         return 0
-    if found.words not in _WITHOUT_SITE:
+
+    if match.words not in _WITHOUT_SITE:
         session.make_packages_importable()
-    function = load_reference(definition.entrypoint)
-    listing = [f"--format={options.format}"] if options.format else []
-    listing += ["--all"] if options.everything else []
-    given = parse(
-        definition.args, [*listing, *rest], session.program, found.words
-    ).texts
-    # A pattern decides about an empty value itself: `--ref ''` has a meaning.
-    with_pattern = {argument.name for argument in definition.args if argument.pattern}
-    for name, texts in given.items():
-        if name.startswith("--") and "" in texts and name not in with_pattern:
-            raise UsageError(f"{' '.join(found.words)}: {name} must not be empty")
-    if session.assume_yes and found.words != _NEVER_ASSUMED:
-        given["--yes"] = ["true"]
+    function = load_reference(match.definition.entrypoint)
+
+    texts = _parsed(session, match.words, match.definition, options, rest)
+    values = _named_values(match.definition.args, texts)
     try:
         with RaisedInterrupts():
-            return function(session, **_named_values(definition.args, given)) or 0
+            return function(session, **values) or 0
     except OSError as failure:
-        path = os.fsdecode(failure.filename2 or failure.filename or "")
-        if not path and not _has_directory():
-            what = "the current directory does not exist any more"
-            raise OperationError(what, "run: cd") from None
-        raise OperationError(Problem(path, failure.strerror or str(failure))) from None
+        raise _operation_error(failure) from None
+
+
+def _parsed(
+    session: Session,
+    words: Sequence[str],
+    definition: Definition,
+    options: GlobalOptions,
+    rest: Sequence[str],
+) -> dict[str, list[str]]:
+    """Return the texts of each argument that is on the command line. Raises UsageError."""
+    # `cli --format json self plugin list` is the same as the option after the words.
+    line: list[str] = []
+    if options.format:
+        line.append(f"--format={options.format}")
+    if options.everything:
+        line.append("--all")
+    line += rest
+    texts = parse(definition.args, line, session.program, words).texts
+
+    for argument in definition.args:
+        # A pattern decides about an empty value itself: `--ref ''` has a meaning.
+        if not argument.option or argument.pattern:
+            continue
+        if "" in texts.get(argument.name, ()):
+            raise UsageError(f"{' '.join(words)}: {argument.name} must not be empty")
+
+    if session.assume_yes and words != _NEVER_ASSUMED:
+        texts["--yes"] = ["true"]
+    return texts
+
+
+def _operation_error(failure: OSError) -> OperationError:
+    """Return the error for a failure of the system, with the file that it is about."""
+    path = os.fsdecode(failure.filename2 or failure.filename or "")
+    if not path and not _has_directory():
+        return OperationError(
+            "the current directory does not exist any more", "run: cd"
+        )
+    return OperationError(Problem(path, failure.strerror or str(failure)))
 
 
 def _has_directory() -> bool:
@@ -86,12 +116,14 @@ def _has_directory() -> bool:
 
 
 def _own_commands(session: Session) -> Lock:
+    """Return a lock with the commands of `self` only."""
     try:
         lock = session.current_lock
     except InstallationError:
         lock = None  # `self init` works without an installation
     if lock is not None:
         return Lock([], lock.commands)
+
     session.make_packages_importable()
     from host.planning.discovery import own_commands
 
@@ -99,17 +131,23 @@ def _own_commands(session: Session) -> Lock:
 
 
 def _named_values(
-    arguments: Iterable[Argument], given: Mapping[str, Sequence[str]]
+    arguments: Iterable[Argument], texts: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """Return the arguments' values as keyword arguments for the command's function."""
     values: dict[str, Any] = {}
-    for one in arguments:
-        found = given.get(one.name, ())
-        text = found[0] if found else one.default
-        value: Any = float(text) if text and one.type == "number" else text
-        if one.flag:
-            value = bool(found)
-        elif one.repeats:
-            value = tuple(found)
-        values[one.bare_name.lstrip("-").replace("-", "_")] = value
+    for argument in arguments:
+        name = argument.bare_name.lstrip("-").replace("-", "_")
+        values[name] = _value(argument, texts.get(argument.name, ()))
     return values
+
+
+def _value(argument: Argument, texts: Sequence[str]) -> Any:
+    if argument.flag:
+        return bool(texts)
+    if argument.repeats:
+        return tuple(texts)
+
+    text = texts[0] if texts else argument.default
+    if text and argument.type == "number":
+        return float(text)
+    return text

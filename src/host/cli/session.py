@@ -71,9 +71,7 @@ class Session:
         self.assume_yes = assume_yes
         self.may_ask = may_ask
         self.shell_file = shell_file
-        self._writes_index = (
-            writes_index and not safe
-        )  # in safe mode, nothing is written
+        self._writes_index = writes_index and not safe  # safe mode writes nothing
         if start is not None:
             self.__dict__["installation"], self.__dict__["current_lock"] = start
 
@@ -92,13 +90,15 @@ class Session:
         if self.encoding != "utf-8":
             text = text.replace("…", "...").replace("←", "<-")
         content = text.encode(self.encoding, "backslashreplace")
+
+        # `sys.stdout` would write what it buffers at the exit, where nobody catches an error.
         try:
             while content:
-                content = content[os.write(1, content) :]
+                written = os.write(1, content)
+                content = content[written:]
         except OSError as failure:
-            raise OperationError(
-                f"cannot write to stdout: {failure.strerror}"
-            ) from None
+            what = f"cannot write to stdout: {failure.strerror}"
+            raise OperationError(what) from None
 
     def show_json(self, value: object) -> None:
         """Write `value` to stdout as JSON."""
@@ -113,24 +113,35 @@ class Session:
     @property
     def encoding(self) -> str:
         """The encoding of stdout: ASCII if the caller's locale is C, otherwise Python's choice."""
-        chosen = map(self.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))
-        is_plain = next(filter(None, chosen), "") in ("C", "POSIX")
-        return "ascii" if is_plain else getattr(sys.stdout, "encoding", "utf-8")
+        # POSIX: the first of these variables that is not empty decides.
+        locale = ""
+        for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+            locale = locale or self.environ.get(name, "")
+
+        if locale in ("C", "POSIX"):
+            return "ascii"
+        return getattr(sys.stdout, "encoding", "utf-8")
 
     @cached_property
     def terminal(self) -> Terminal:
         """The properties of stdout, from its type, COLUMNS and the colour settings."""
         from host.listing_records import Terminal
 
-        chosen, is_terminal = self.environ.get("COLUMNS", ""), os.isatty(1)
-        own = int(chosen) if chosen.isdecimal() else 0
-        columns = (
-            (own or os.get_terminal_size(1).columns or _WIDTH)
-            if is_terminal
-            else _WIDTH
-        )
+        # What a program or a file gets does not depend on the width of a window.
+        is_terminal = os.isatty(1)
+        columns = _WIDTH
+        if is_terminal:
+            columns = self._columns()
+
         colour = self.messages.colours(1)
         return Terminal(columns, colour, self.encoding, is_interactive=is_terminal)
+
+    def _columns(self) -> int:
+        """The width of the terminal: COLUMNS, or what the terminal says, or 80."""
+        columns = self.environ.get("COLUMNS", "")
+        if columns.isdecimal() and int(columns) > 0:
+            return int(columns)
+        return os.get_terminal_size(1).columns or _WIDTH
 
     @property
     def program(self) -> str:
@@ -177,6 +188,7 @@ class Session:
         """The current lock; if there is none, all plugins are queried for a new one."""
         if self.current_lock is None:
             return self.refresh_lock()
+
         self.messages.warn(*self.current_lock.warnings(self.program))
         return self.current_lock
 
@@ -186,9 +198,11 @@ class Session:
 
         If there is none, a lock is made without running the code of directory plugins.
         """
-        return self.current_lock or self.query_plugins(
-            "none" if self.safe else "packages"
-        )
+        if self.current_lock is not None:
+            return self.current_lock
+        if self.safe:
+            return self.query_plugins("none")
+        return self.query_plugins("packages")
 
     def query_plugins(self, code: Literal["packages", "none"]) -> Lock:
         """Make a lock with the hooks of packages, or with "none", only of built-in plugins."""
@@ -202,11 +216,9 @@ class Session:
         """The lock on disk or of `refresh_lock`; None in safe mode, or if it is outdated."""
         from host.run.lock import read_lock
 
-        return (
-            None
-            if self.safe
-            else read_lock(self.installation.locks, self.installation.key)
-        )
+        if self.safe:
+            return None
+        return read_lock(self.installation.locks, self.installation.key)
 
     def refresh_lock(self) -> Lock:
         """Query all plugins again, and write and return the new lock."""
@@ -214,15 +226,15 @@ class Session:
         from host.planning.discovery import refresh
 
         lock = refresh(self.installation, self.messages, self.safe)
-        self.__dict__["lock"] = self.__dict__["current_lock"] = lock
+        self.__dict__["current_lock"] = lock
+        self.__dict__["lock"] = lock
         return lock
 
     @cached_property
     def run_environ(self) -> Mapping[str, str]:
         """The environment that a run starts from: see `OpenInstallation.run_environ`."""
-        from host.run.nested import (
-            without_outer_run,
-        )  # works even without an installation
+        # Not from `installation`, so that this works even without one.
+        from host.run.nested import without_outer_run
 
         return without_outer_run(self.environ, self.layout.root)
 
@@ -244,10 +256,10 @@ class Session:
         """
         from host.run.plan import Questions, Run
 
+        # Only a provider of secrets asks: for its passphrase.
         questions = Questions()
-        questions.may_ask = (
-            secrets and self.can_ask
-        )  # a provider may ask for a passphrase
+        questions.may_ask = secrets and self.can_ask
+
         run = Run(
             words=words,
             definition=definition,
@@ -277,15 +289,17 @@ class Session:
 
         if not deep:
             return contents(self.catalog, words)
+
         from host.cli.definition_index import DefinitionIndex
         from host.run.catalog import Catalog
 
+        # The index keeps what the files say, so that thousands of them are not read again.
         index = DefinitionIndex(self.installation)
         catalog = Catalog(self.lock, index.read_definition, self.installation.around)
-        found = contents(catalog, words, deep=True)
+        inside = contents(catalog, words, deep=True)
         if self._writes_index:
             index.save()
-        return found
+        return inside
 
     def listed(
         self, words: tuple[str, ...], *, deep: bool = False, everything: bool = False
@@ -295,9 +309,11 @@ class Session:
         self.messages.warn(*inside.problems)
         if everything:
             return inside
-        listed = [
-            command for command in inside.commands if command.definition.is_listed
-        ]
+
+        listed = []
+        for command in inside.commands:
+            if command.definition.is_listed:
+                listed.append(command)
         return inside.replaced(commands=tuple(listed))
 
     def find(self, words: tuple[str, ...]) -> Match:

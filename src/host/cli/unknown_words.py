@@ -33,53 +33,85 @@ def unknown_word(
     `topics` has the `help` topics to suggest.
     """
     word = rest[0]
-    _, problems = session.catalog.children(found)
-    places: list[str] = []  # what a problem that explains the unknown word is about
-    for node in found.nodes:
-        places += [node.at, f"{node.at}/{word}"]
-    reasons = [problem for problem in problems if problem.path in places]
-    session.messages.warn(*session.catalog.problems, *reasons)
+    _warn_of_problems(session, found, word)
 
-    owner = session.lock.disabled_owner([*found.words, word])
-    if owner:
-        return UsageError(_described(found, word), f"plugin {owner} is disabled")
-    broken = None if found.words else session.lock.broken_owner(word)
-    if broken is not None:
-        remedy = f"the plugin {broken.package or broken.name} has it: {broken.broken}"
-        return UsageError(_described(found, word), remedy)
-    for node in found.nodes:
-        refused = node.refused(word) if isinstance(node, FolderNode) else []
-        for path, reason in refused:
-            return UsageError(
-                _described(found, word), f"{path} is not a command: {reason}"
-            )
+    # A known reason is better than words that look alike.
+    reason = _known_reason(session, found, word)
+    if reason:
+        return UsageError(_described(found, word), reason)
 
-    inside = session.contents((), deep=True)
     commands: list[Words] = []
     aliases: list[Words] = []
+    inside = session.contents((), deep=True)
     for command in inside.commands:
         if command.definition.is_listed:
             commands.append(command.words)
-            aliases += [
-                (*command.words[:-1], alias) for alias in command.definition.aliases
-            ]
-    categories = [category.words for category in inside.categories]
-    others = [*commands, *aliases, *categories, *(("help", topic) for topic in topics)]
-    definition = session.find(found.words).definition if found.words else None
-    default = definition.default if definition else ""
+            for alias in command.definition.aliases:
+                aliases.append((*command.words[:-1], alias))
+    others = [*commands, *aliases]
+    others += [category.words for category in inside.categories]
+    others += [("help", topic) for topic in topics]
+
     error = unknown_word_in(
-        session.program, session.lock, found, word, others, commands, default
+        session.program,
+        session.lock,
+        found,
+        word,
+        others,
+        commands,
+        _default_of(session, found),
     )
     if error.suggestions:
         return error
-    remedies = [
-        f"the plugin {plugin.name} may have it: {plugin.broken}"
-        for plugin in session.lock.plugins.values()
-        if plugin.missing and _may_have(session.lock, plugin, found.words)
-    ]
-    return (
-        UsageError(_described(found, word), "; ".join(remedies)) if remedies else error
-    )
+
+    remedies = []
+    for plugin in session.lock.plugins.values():
+        if plugin.missing and _may_have(session.lock, plugin, found.words):
+            remedies.append(f"the plugin {plugin.name} may have it: {plugin.broken}")
+    if remedies:
+        return UsageError(_described(found, word), "; ".join(remedies))
+    return error
+
+
+def _warn_of_problems(session: Session, found: Match, word: str) -> None:
+    """Warn about problems of the whole catalog, and those that explain the unknown word."""
+    places: list[str] = []
+    for node in found.nodes:
+        places += [node.at, f"{node.at}/{word}"]
+
+    _, problems = session.catalog.children(found)
+    reasons = [problem for problem in problems if problem.path in places]
+    session.messages.warn(*session.catalog.problems, *reasons)
+
+
+def _known_reason(session: Session, found: Match, word: str) -> str:
+    """Return why `word` is no command, if its plugin or its file says so, or ""."""
+    owner = session.lock.disabled_owner([*found.words, word])
+    if owner:
+        return f"plugin {owner} is disabled"
+
+    # Of a broken plugin, only the first words of its commands are known.
+    if not found.words:
+        broken = session.lock.broken_owner(word)
+        if broken is not None:
+            name = broken.package or broken.name
+            return f"the plugin {name} has it: {broken.broken}"
+
+    for node in found.nodes:
+        if isinstance(node, FolderNode):
+            for path, reason in node.refused(word):
+                return f"{path} is not a command: {reason}"
+    return ""
+
+
+def _default_of(session: Session, category: Match) -> str:
+    """Return the word of the category's default command, or ""."""
+    if not category.words:
+        return ""
+    definition = session.find(category.words).definition
+    if definition is None:
+        return ""
+    return definition.default
 
 
 def _may_have(lock: Lock, plugin: Plugin, category: Words) -> bool:
@@ -88,7 +120,11 @@ def _may_have(lock: Lock, plugin: Plugin, category: Words) -> bool:
     Nothing is recorded for a plugin that an earlier version of this program added.
     """
     recorded = lock.recorded.get(plugin.name, ())
-    return category[0] in recorded if category and recorded else not recorded
+    if not recorded:
+        return True
+    if not category:
+        return False  # each first word of the plugin is recorded
+    return category[0] in recorded
 
 
 def unknown_word_in(
@@ -110,6 +146,7 @@ def unknown_word_in(
     this category; 4. very similar names in any category. The last suggestion is the category's
     `default` command with the word as its argument.
     """
+    # "plugin install" is a synonym with or without `self` before it.
     typed = " ".join([*found.words, word]).removeprefix(f"{SELF} ")
     of_self = []
     synonyms = []
@@ -118,10 +155,14 @@ def unknown_word_in(
             of_self.append(command.words)
             if typed in command.definition.extra.get(_SYNONYMS, ()):
                 synonyms.append(command.words)
+
+    # Of two equally similar names, the one with fewer words before it is nearer.
     every = sorted(dict.fromkeys([("help",), *others, *of_self]), key=len)
     in_category = [words for words in every if words[:-1] == found.words]
 
-    meant: list[Words] = synonyms if found.words else []
+    meant: list[Words] = []
+    if found.words:
+        meant = synonyms
     if not meant:
         meant = [*synonyms, *_alike(word, every, 1)]
     if not meant:
@@ -134,23 +175,27 @@ def unknown_word_in(
     if default:
         # The user perhaps wants to pass the word to the category's default command.
         lines.append(" ".join([program, *found.words, default, word]))
+
     at_root = [words for words in commands if len(words) == 1]
     is_command = bool(meant) and meant[0] in at_root
-    return UsageError(
-        _described(found, word, is_command=is_command), see, suggestions=lines
-    )
+    what = _described(found, word, is_command=is_command)
+    return UsageError(what, see, suggestions=lines)
 
 
 def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
     """Return those of `names` whose last word resembles `word`, the nearest first."""
+    last_words = dict.fromkeys([words[-1] for words in names])
     similar: list[Words] = []
-    for name in closest(word, dict.fromkeys(words[-1] for words in names), alike):
-        similar += [words for words in names if words[-1] == name]
+    for last_word in closest(word, last_words, alike):
+        similar += [words for words in names if words[-1] == last_word]
     return similar
 
 
 def _described(found: Match, word: str, *, is_command: bool = False) -> str:
     """Return what is unknown; at the root, a category unless a command was probably meant."""
+    shown = word or EMPTY
     if found.words:
-        return f"unknown command {word or EMPTY} in {' '.join(found.words)}"
-    return f"unknown {'command' if is_command else 'category'} {word or EMPTY}"
+        return f"unknown command {shown} in {' '.join(found.words)}"
+    if is_command:
+        return f"unknown command {shown}"
+    return f"unknown category {shown}"

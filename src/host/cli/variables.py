@@ -42,21 +42,32 @@ def page_variables(
     A row has the variable's name, and its value with its source. The value is `…` if only a run
     can determine it. An unreadable source causes a warning.
     """
-    layers = session.run_with_variables(
+    run = session.run_with_variables(
         found.words, definition, session.run_environ, _Look
-    ).layers
-    every = traced_variables(layers)
-    shown = masked(every, {}, declared_secrets(definition, every))
+    )
+    layers = run.layers
+    variables = traced_variables(layers)
+    secrets = declared_secrets(definition, variables)
+    masked_variables = masked(variables, {}, secrets)
+
     rows: dict[str, str] = dict.fromkeys(definition.required_envs, "missing")
-    for name, variable in every.items():
+    for name, variable in variables.items():
+        # settings.conf may give a name to every command: it shows only what a command declares.
         ranks = {offered.rank for offered in layers.offered.get(name, ())}
-        if name in rows or not ranks.isdisjoint((ENVS, ENV_FILES)):
-            value = "…" if UNKNOWN in variable.value else shown[name].value or EMPTY
-            rows[name] = f"{value}  ← {_place(variable, session, definition)}"
-    for needed in definition.required_envs:
-        note = f", required ({needed.type})" if needed.type else ", required"
-        rows[needed] += f"{note}: {needed.hint}" if needed.hint else note
-    return [*rows.items()]
+        if name not in rows and ranks.isdisjoint((ENVS, ENV_FILES)):
+            continue
+        value = masked_variables[name].value or EMPTY
+        if UNKNOWN in variable.value:
+            value = "…"
+        rows[name] = f"{value}  ← {_place(variable, session, definition)}"
+
+    for required in definition.required_envs:
+        rows[required] += ", required"
+        if required.type:
+            rows[required] += f" ({required.type})"
+        if required.hint:
+            rows[required] += f": {required.hint}"
+    return list(rows.items())
 
 
 class _Look(SourceReader):
@@ -83,12 +94,15 @@ def settings_names(path: str) -> dict[str, int]:
         lines = decode(read_regular(path, SourceError)).splitlines()
     except (OSError, HostError):
         return {}
-    code = [
-        (number, line)
-        for number, line in enumerate(lines, 1)
-        if line.lstrip()[:1] != "#"
-    ]
-    return {name: number for number, line in code for name in _ASSIGNED.findall(line)}
+
+    # The last assignment counts, as in bash.
+    numbers: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("#"):
+            continue
+        for name in _ASSIGNED.findall(line):
+            numbers[name] = number
+    return numbers
 
 
 def traced_variables(layers: Layers) -> dict[str, Variable]:
@@ -104,19 +118,26 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
         if variable.rank == SETTINGS and path not in settings:
             settings[path] = settings_names(path)
         line = settings.get(path, {}).get(variable.name)
-        return variable.replaced(source=f"{path}:{line}") if line else variable
+        if line is None:
+            return variable
+        return variable.replaced(source=f"{path}:{line}")
 
     traced = {}
     for name in {**layers.offered, **layers.fixed, **layers.inherited}:
+        # From the weakest kind to the strongest: each goes before the others.
         ranked = [with_line(variable) for variable in layers.offered.get(name, ())]
-        outside = layers.inherited.get(name)
+        inherited = layers.inherited.get(name)
         fixed = layers.fixed.get(name)
-        if outside is not None and outside != fixed:
-            ranked.insert(0, Variable(name, outside, "system", SYSTEM))
+        # In a nested run, both have the same value: the caller overrides nothing.
+        if inherited is not None and inherited != fixed:
+            ranked.insert(0, Variable(name, inherited, "system", SYSTEM))
         if fixed is not None:
             source = "args" if name.startswith("ARG_") else "framework"
             ranked.insert(0, Variable(name, fixed, source, FRAMEWORK))
-        traced[name] = ranked[0].replaced(shadows=tuple(ranked[1:]))
+
+        strongest, *weaker = ranked
+        traced[name] = strongest.replaced(shadows=tuple(weaker))
+
     if layers.folders:
         traced["PATH"] = _path_with_folders(layers, traced.get("PATH"))
     return traced
@@ -124,11 +145,14 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
 
 def _path_with_folders(layers: Layers, before: Variable | None) -> Variable:
     """Return PATH with the folders of the key `path` at the end; it shadows PATH without them."""
-    sources = dict.fromkeys([folder.source for folder in layers.folders])
     value = layers.get("PATH") or ""
-    rank = ENVS if before is None else before.rank
-    shadows = () if before is None else (before, *before.shadows)
-    return Variable("PATH", value, ", ".join(sources), rank, shadows)
+    sources = dict.fromkeys([folder.source for folder in layers.folders])
+    source = ", ".join(sources)
+
+    if before is None:
+        return Variable("PATH", value, source, ENVS)
+    shadows = (before, *before.shadows)
+    return Variable("PATH", value, source, before.rank, shadows)
 
 
 def variables_of(run: Run, also: Iterable[str] = ()) -> dict[str, Variable]:
@@ -137,8 +161,9 @@ def variables_of(run: Run, also: Iterable[str] = ()) -> dict[str, Variable]:
     names = {*layers.offered, *layers.fixed, *run.definition.required_envs, *also}
     if layers.folders:
         names.add("PATH")
-    every = traced_variables(layers)
-    return {name: variable for name, variable in every.items() if name in names}
+
+    variables = traced_variables(layers)
+    return {name: variables[name] for name in variables if name in names}
 
 
 def shown_variables(
@@ -150,17 +175,23 @@ def shown_variables(
     that the caller's environment gives is that variable.
     """
     definition = run.definition
-    shown = {**variables}
+    shown = dict(variables)
     if not show_secrets:
-        shown = masked(variables, run.environ, declared_secrets(definition, variables))
+        secrets = declared_secrets(definition, variables)
+        shown = masked(variables, run.environ, secrets)
+        # A reference is no secret: the user sees where the value would come from.
         for name in definition.secrets:
-            secret = variables.get(name)
-            if secret is not None and secret.rank == SECRETS:
-                shown[name] = secret.replaced(source=f"{secret.source}, not asked")
+            reference = variables.get(name)
+            if reference is not None and reference.rank == SECRETS:
+                source = f"{reference.source}, not asked"
+                shown[name] = reference.replaced(source=source)
+
     for argument in definition.args:
-        if argument.env in run.environ:
-            for name in filter(argument.owns, shown):
-                shown[name] = shown[name].replaced(source=f"args: {argument.env}")
+        if argument.env not in run.environ:
+            continue
+        for name, variable in shown.items():
+            if argument.owns(name):
+                shown[name] = variable.replaced(source=f"args: {argument.env}")
     return shown
 
 
