@@ -6,7 +6,7 @@ Nothing is translated: each recipe is run by its own tool.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,11 +66,13 @@ def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recip
     Raises OSError if the file cannot be read, and OperationError if its content is invalid.
     """
     try:
-        text = (
-            _listing(path, tool, environ) if tool.listing else path.read_text("utf-8")
-        )
-        return list(tool.read(path, text))
+        if tool.listing:
+            listing = _listing(path, tool, environ)
+        else:
+            listing = path.read_text("utf-8")
+        return list(tool.read(path, listing))
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
+        # Another version of the tool may print another structure.
         raise OperationError(
             f"{path}: {tool.name} recipes cannot be read: {failure}"
         ) from None
@@ -78,51 +80,72 @@ def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recip
 
 def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
     if not find_program(tool.name, environ):
-        raise OperationError(
-            f"{path}: {tool.name} is not installed", f"install {tool.name} first"
-        )
-    words = [
-        word.format(file=path, directory=path.parent) for word in tool.listing.split()
-    ]
-    done = bounded_call(words, environ, _LISTING_SECONDS, f"{path}: {tool.name}")
-    if done.status:
-        reason = done.stderr.decode(errors="replace").strip().partition("\n")[0]
+        what = f"{path}: {tool.name} is not installed"
+        raise OperationError(what, f"install {tool.name} first")
+
+    argv = []
+    for word in tool.listing.split():
+        argv.append(word.format(file=path, directory=path.parent))
+    finished = bounded_call(argv, environ, _LISTING_SECONDS, f"{path}: {tool.name}")
+
+    if finished.status:
+        reason = finished.stderr.decode(errors="replace").strip().partition("\n")[0]
         raise OperationError(f"{path}: {tool.name} failed: {reason}")
-    return json.loads(done.stdout)
+    return json.loads(finished.stdout)
 
 
-def _definition(description: str | None, **more: Any) -> dict[str, Any]:
-    keys = {
-        "description": (description or "").strip().partition("\n")[0].strip(),
-        **more,
+def _definition(
+    description: str | None,
+    *,
+    group: str = "",
+    aliases: Iterable[str] | None = (),
+    args: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return the keys of a command.json; keys without a value are left out.
+
+    The description is the first line of the tool's text. An alias that cannot be a command's
+    name is left out, too.
+    """
+    text = (description or "").strip()
+    first_line = text.partition("\n")[0].strip()
+    definition = {
+        "description": first_line,
+        "group": group,
+        "aliases": [alias for alias in aliases or () if is_word(alias)],
+        "args": args,
     }
-    keys["aliases"] = [*filter(is_word, more.get("aliases") or ())]
-    return {key: value for key, value in keys.items() if value}
+    return {key: value for key, value in definition.items() if value}
 
 
 def _just(path: Path, module: Any) -> Iterator[Recipe]:
     """Yield the recipes of `just --dump --dump-format json`, including those of modules."""
-    aliases = module["aliases"].values()
+    aliases: dict[str, list[str]] = {}
+    for alias in module["aliases"].values():
+        aliases.setdefault(alias["target"], []).append(alias["name"])
+
     for recipe in module["recipes"].values():
         if recipe["private"]:
             yield Recipe(recipe["namepath"], {}, "private")
             continue
-        groups = [
-            attribute["group"]
-            for attribute in recipe["attributes"]
-            if isinstance(attribute, dict) and "group" in attribute
-        ]
         definition = _definition(
             recipe["doc"],
-            group=groups[0] if groups else "",
-            aliases=[
-                alias["name"] for alias in aliases if alias["target"] == recipe["name"]
-            ],
+            group=_just_group(recipe),
+            aliases=aliases.get(recipe["name"]),
             args=_just_arguments(recipe["parameters"]),
         )
         yield Recipe(recipe["namepath"], definition)
+
     for inner in module["modules"].values():
         yield from _just(path, inner)
+
+
+def _just_group(recipe: dict[str, Any]) -> str:
+    """Return the first group of a recipe, or "": an attribute is a name, or an object."""
+    for attribute in recipe["attributes"]:
+        if isinstance(attribute, dict) and "group" in attribute:
+            group: str = attribute["group"]
+            return group
+    return ""
 
 
 def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -134,49 +157,59 @@ def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if any(parameter.get("long") or parameter.get("short") for parameter in parameters):
         return []
 
-    arguments = []
+    arguments: list[dict[str, Any]] = []
     is_repeated = False
     for parameter in parameters:
         is_repeated = parameter["kind"] != "singular"
-        name = parameter["name"] + ("..." if is_repeated else "")
+        name = parameter["name"]
+        if is_repeated:
+            name += "..."
         argument = {"name": name, **_definition(parameter.get("help"))}
+
         default = parameter["default"]
         if default is None and parameter["kind"] != "star":
             argument["required"] = True
         elif isinstance(default, str) and not is_repeated:
             argument["default"] = default
+
         # After a recipe's name, `just` takes every word as a value, also `--release` and `--`.
         argument["passthrough"] = True
         arguments.append(argument)
 
+    # Words after the last argument are the names of further recipes.
     if arguments and not is_repeated:
-        about = "Further recipes and their arguments"
-        arguments.append(
-            {"name": "recipes...", "description": about, "passthrough": True}
-        )
+        further = {
+            "name": "recipes...",
+            "description": "Further recipes and their arguments",
+            "passthrough": True,
+        }
+        arguments.append(further)
     return arguments
 
 
 def _task(_path: Path, listing: Any) -> Iterator[Recipe]:
     """Yield the tasks of `task --list-all --json`."""
     for task in listing["tasks"]:
-        about = task["desc"] or task["summary"]
-        yield Recipe(task["name"], _definition(about, aliases=task.get("aliases")))
+        description = task["desc"] or task["summary"]
+        yield Recipe(
+            task["name"], _definition(description, aliases=task.get("aliases"))
+        )
 
 
 def _mise(path: Path, listing: Any) -> Iterator[Recipe]:
     """Yield the tasks of `mise tasks ls --json` that are defined below the file's directory."""
     for task in listing:
+        # `mise` also lists the tasks of the directories above and of the user.
         if path.parent not in Path(task["source"]).resolve().parents:
             continue
-        reason = "hidden" if task["hide"] else ""
         definition = _definition(task["description"], aliases=task["aliases"])
-        yield Recipe(task["name"], definition, reason)
+        yield Recipe(task["name"], definition, "hidden" if task["hide"] else "")
 
 
 def _npm(_path: Path, text: str) -> Iterator[Recipe]:
     """Yield the scripts of a package.json."""
-    for name, script in (json.loads(text).get("scripts") or {}).items():
+    scripts = json.loads(text).get("scripts") or {}
+    for name, script in scripts.items():
         yield Recipe(name, _definition(script))
 
 
@@ -184,22 +217,32 @@ _RULE = re.compile(r"^(?P<targets>[^\s#:=][^#:=]*?)\s*&?::?(?!=)(?P<rest>.*)$")
 _VARIABLE = re.compile(
     r"\s*((export|override|private)\s+)*[\w.-]+\s*(\?|\+|!|:{1,3})?="
 )
-_KEYWORDS = (  # first words of lines that are not rules
-    *(
-        "ifeq",
-        "ifneq",
-        "ifdef",
-        "ifndef",
-        "else",
-        "endif",
-        "include",
-        "-include",
-        "sinclude",
-    ),
-    *("vpath", "export", "unexport", "override", "undefine"),
+# First words of lines that are not rules.
+_KEYWORDS = (
+    "ifeq",
+    "ifneq",
+    "ifdef",
+    "ifndef",
+    "else",
+    "endif",
+    "include",
+    "-include",
+    "sinclude",
+    "vpath",
+    "export",
+    "unexport",
+    "override",
+    "undefine",
 )
 _DEFINE = re.compile(r"\s*((export|override)\s+)*define\b")
 _DOCUMENTED = re.compile(r"##+\s*(?P<text>.*)")
+
+
+class _Target(NamedTuple):
+    """A target of a Makefile: its description, and whether that was in a comment with ##."""
+
+    description: str
+    is_documented: bool
 
 
 def _make(_path: Path, text: str) -> Iterator[Recipe]:
@@ -210,38 +253,49 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
     target's line, or the comment above that line. In a name, `\:` stands for a colon.
     """
     phony: set[str] = set()
-    targets: dict[
-        str, tuple[str, bool]
-    ] = {}  # the description, and whether it was after ##
+    targets: dict[str, _Target] = {}
     comment = ""  # the first line of the comment directly above
     for line in _lines_outside_define(text):
-        found, documented = _RULE.match(line), _DOCUMENTED.search(line)
-        if found and found["targets"] == ".PHONY":
-            phony.update(found["rest"].split())
-        elif found and not _VARIABLE.match(found["rest"]):
-            about = documented["text"] if documented else comment
-            for name in _target_names(found["targets"]):
-                targets.setdefault(name, (about, documented is not None))
-        is_comment = line.startswith("#")
-        comment = (comment or line.lstrip("# ")) if is_comment else ""
-    for name, (about, is_documented) in targets.items():
-        reason = _reason_of_make(name, is_chosen=name in phony or is_documented)
+        rule = _RULE.match(line)
+        if rule and rule["targets"] == ".PHONY":
+            phony.update(rule["rest"].split())
+        elif rule and not _VARIABLE.match(rule["rest"]):
+            documented = _DOCUMENTED.search(line)
+            description = documented["text"] if documented else comment
+            for name in _target_names(rule["targets"]):
+                # A target may have several rules; the first one describes it.
+                targets.setdefault(name, _Target(description, documented is not None))
+
+        if not line.startswith("#"):
+            comment = ""
+        elif not comment:
+            comment = line.lstrip("# ")
+
+    for name, target in targets.items():
+        is_chosen = name in phony or target.is_documented
+        reason = _reason_of_make(name, is_chosen=is_chosen)
         if reason is not None:
-            yield Recipe(name.replace("\0", ":"), _definition(about), reason)
+            definition = _definition(target.description)
+            yield Recipe(name.replace("\0", ":"), definition, reason)
 
 
 def _target_names(text: str) -> list[str]:
     """Return the names in the part of a line before its colon; none if the line is no rule."""
     names = text.split()
-    if names[0] in _KEYWORDS or text.count("(") != text.count(")"):
-        return []  # such as `ifeq ($(X),a:b)` and `$(info a: b)`
-    return [text] if "$" in text else names
+    if names[0] in _KEYWORDS:
+        return []  # such as `ifeq ($(X),a:b)`
+    if text.count("(") != text.count(")"):
+        return []  # such as `$(info a: b)`
+    if "$" in text:
+        return [text]  # spaces may belong to a function: `$(addsuffix .o, a b)`
+    return names
 
 
 def _lines_outside_define(text: str) -> Iterator[str]:
     r"""Yield the lines of a Makefile without recipes and `define`; `\:` becomes a NUL."""
+    text = text.replace("\\\n", " ").replace("\\:", "\0")
     depth = 0
-    for line in text.replace("\\\n", " ").replace("\\:", "\0").splitlines():
+    for line in text.splitlines():
         if _DEFINE.match(line):
             depth += 1
         elif line.split()[:1] == ["endef"]:

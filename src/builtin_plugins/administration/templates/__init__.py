@@ -14,12 +14,16 @@ def fill_template(template: str, **values: str) -> dict[str, str]:
     files = {}
     for file in root.rglob("*.txt"):
         path = file.relative_to(root).as_posix().removesuffix(".txt")
+        is_json = path.endswith(".json")
         text = file.read_text(encoding="utf-8")
+
         for name, value in values.items():
-            in_json = json.dumps(value, ensure_ascii=False)[1:-1]
-            text = text.replace(
-                f"@{name}@", in_json if path.endswith(".json") else value
-            )
-            path = path.replace(f"@{name}@", value)
+            placeholder = f"@{name}@"
+            path = path.replace(placeholder, value)
+            inserted = value
+            if is_json:  # the quotes are in the template
+                inserted = json.dumps(value, ensure_ascii=False)[1:-1]
+            text = text.replace(placeholder, inserted)
+
         files[path] = text
     return files
