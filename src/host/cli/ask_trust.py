@@ -137,6 +137,9 @@ def change_trusted(
         os.makedirs(directory, mode=0o700, exist_ok=True)
 
         # Two questions may be answered at the same time: the second change keeps the first one.
+        # This is not the file lock of the built-in plugins, which the host must not import. That
+        # lock bounds how long a change waits for a download; here the holder writes one small
+        # file, so waiting needs no limit and no message.
         folder = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
