@@ -120,16 +120,19 @@ def _holder(descriptor: int) -> "tuple[int, str]":
 
 def _is_ancestor(process: int) -> bool:
     """Return whether `process` started this process, directly or through others."""
+    from host.run.process_stat import process_stat
+
     ancestor = posix.getppid()
     for _ in range(_MOST_ANCESTORS):
         if ancestor == process:
             return True
         if ancestor <= 1:
             return False
-        try:
-            with open(f"/proc/{ancestor}/stat", "rb") as file:
-                ancestor = int(file.read().rpartition(b")")[2].split()[1])
-        except (OSError, ValueError, IndexError):
-            # no /proc, so a nested run fails or waits as any other run does
+
+        stat = process_stat(ancestor)
+        if stat is None:
+            # Without /proc, a nested run fails or waits as any other run does.
             return False
+        ancestor = stat.parent
+
     return False

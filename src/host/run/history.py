@@ -15,7 +15,7 @@ import time
 
 from host.run.files import basename, dirname, join
 from host.run.record import Record
-from host.run.text import decode, encode, value_hash
+from host.run.text import encode, value_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,18 +130,19 @@ def origin_of(is_ci: bool) -> str:
 
 
 def _is_below_cron() -> bool:
+    from host.run.process_stat import process_stat
+
     process = posix.getppid()
     for _ in range(_MOST_ANCESTORS):
-        try:
-            with open(f"/proc/{process}/stat", "rb") as file:
-                name, _, rest = decode(file.read()).partition("(")[2].rpartition(")")
-        except OSError:
+        stat = process_stat(process)
+        if stat is None:
             return False
-        if name in _CRON:
+        if stat.name in _CRON:
             return True
-        process = int(rest.split()[1])
-        if process <= 1:
+        if stat.parent <= 1:
             return False
+        process = stat.parent
+
     return False
 
 

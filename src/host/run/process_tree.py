@@ -10,6 +10,7 @@ import posix
 import time
 
 from host.run.process import send_signal
+from host.run.process_stat import process_stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def descendants(root: int) -> "list[int]":
     children: dict[int, list[int]] = {}
     for process, parent in _parents():
         children.setdefault(parent, []).append(process)
+
     below: list[int] = []
     pending = [root]
     while pending:
@@ -60,6 +62,7 @@ def end_all(find: "Callable[[], Iterable[int]]", grace: float = GRACE_SECONDS) -
         now = time.monotonic()
         if now >= deadline + _LAST_SECONDS:
             return
+
         is_late = now >= deadline
         for process in processes:
             if is_late:
@@ -68,6 +71,7 @@ def end_all(find: "Callable[[], Iterable[int]]", grace: float = GRACE_SECONDS) -
                 asked.add(process)
                 send_signal(process, _signal.SIGTERM)
                 send_signal(process, _signal.SIGCONT)
+
         time.sleep(_STEP_SECONDS)
         processes = list(find())
 
@@ -83,6 +87,8 @@ def freeze(root: int) -> "list[int]":
         for process in pending:
             send_signal(process, _signal.SIGSTOP)
         stopped += pending
+
+        # What they had started before they were stopped.
         pending = [process for process in descendants(root) if process not in stopped]
     return stopped
 
@@ -94,20 +100,17 @@ def _parents() -> "Iterable[tuple[int, int]]":
     except OSError:
         yield from _parents_by_ps()
         return
+
     for name in names:
         if not name.isdigit():
             continue
-        try:
-            with open(f"/proc/{name}/stat", "rb") as file:
-                # The name of the program, in parentheses, may contain blanks and parentheses.
-                state, parent = file.read().rpartition(b")")[2].split()[:2]
-        except (OSError, ValueError):
-            continue  # the process has ended
-        if state not in (b"Z", b"X"):
-            yield int(name), int(parent)
+        stat = process_stat(int(name))
+        if stat is not None and stat.is_alive:
+            yield int(name), stat.parent
 
 
 def _parents_by_ps() -> "Iterable[tuple[int, int]]":
+    """Yield the same where there is no /proc, as on macOS."""
     import subprocess
 
     listing = subprocess.run(
@@ -116,6 +119,7 @@ def _parents_by_ps() -> "Iterable[tuple[int, int]]":
         text=True,
         check=False,
     )
+
     for line in listing.stdout.splitlines():
         process, parent, state = line.split()[:3]
         if not state.startswith("Z"):
