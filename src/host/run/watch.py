@@ -8,6 +8,7 @@ import _signal  # not `signal`, which would import `enum`
 import posix
 
 from host.errors import HostError, SourceError
+from host.run.process import send_signal
 from host.run.text import encode
 from host.run.words import is_digits
 
@@ -56,9 +57,8 @@ def open_null() -> int:
         return posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
     except OSError as failure:
         what = f"/dev/null: {posix.strerror(failure.errno or 0)}"
-        raise HostError(
-            what, "to make it, as root: mknod -m 666 /dev/null c 1 3"
-        ) from None
+        remedy = "to make it, as root: mknod -m 666 /dev/null c 1 3"
+        raise HostError(what, remedy) from None
 
 
 def report_of(start: "Callable[[int], int]", seconds: float) -> bytes:
@@ -66,7 +66,9 @@ def report_of(start: "Callable[[int], int]", seconds: float) -> bytes:
     _, report, limit = Watch(seconds, MOST_PRINTED, is_report=True).run(start)
     if limit:
         raise TimeoutError(f"did not answer within {seconds:g} s")
-    return report.removesuffix(END) if report.endswith(END) else b""
+    if not report.endswith(END):
+        return b""
+    return report.removesuffix(END)
 
 
 def limit_from(
@@ -81,7 +83,10 @@ def limit_from(
     text = environ.get(variable)
     if not text:
         return usual
-    seconds = float(text) if is_digits(text.replace(".", "", 1)) else 0.0
+
+    seconds = 0.0
+    if is_digits(text.replace(".", "", 1)):
+        seconds = float(text)
     if not seconds:
         raise SourceError(f"{variable}: expected a number of seconds above 0")
     return min(seconds, _LONGEST)
@@ -96,11 +101,12 @@ def spawn(
     report: "int | None" = None,
 ) -> int:
     """Start a program with these standard descriptors (None: inherited); return its process id."""
-    actions = [
-        (posix.POSIX_SPAWN_DUP2, descriptor, target)
-        for target, descriptor in ((REPORT_DESCRIPTOR, report), *enumerate(standard))
-        if descriptor is not None
-    ]
+    # The report comes first, because its descriptor may be one of those that are replaced.
+    actions = []
+    for target, descriptor in ((REPORT_DESCRIPTOR, report), *enumerate(standard)):
+        if descriptor is not None:
+            actions.append((posix.POSIX_SPAWN_DUP2, descriptor, target))
+
     return posix.posix_spawn(
         path,
         [encode(word) for word in argv],
@@ -149,18 +155,23 @@ class Watch:
                 self.pid = start(writing)
             finally:
                 posix.close(writing)
-            for number in self.caught[:1]:  # a signal arrived while the child started
-                self._die_of(number, None)
+            if self.caught:  # a signal arrived while the child started
+                self._die_of(self.caught[0], None)
+
             limit = self._follow(reading, output)
-            is_done = output.endswith(END) if self.is_report else not limit
+            is_done = not limit
+            if self.is_report:
+                is_done = output.endswith(END)
         finally:
             if self.pid and not (is_done and self.keeps_background):
                 self._end(gently=not is_done)
             if self.pid:
                 self._wait()
             posix.close(reading)
+
             for number in handled:
                 _signal.signal(number, _signal.SIG_DFL)
+
         return self.status or 0, bytes(output), limit
 
     def _catch_signals(self) -> list[int]:
@@ -194,40 +205,66 @@ class Watch:
 
         poll = select.poll()
         poll.register(reading, select.POLLIN)
+        longest = _TICK
         end = _end_descriptor(self.pid)
         if end is not None:
             poll.register(end, select.POLLIN)
+            longest = self.seconds
+
         deadline = time.monotonic() + self.seconds
         has_ended = False
-        left_in_pipe = _MOST_LEFT
         try:
-            while (left := deadline - time.monotonic()) > 0 and left_in_pipe > 0:
-                longest = left if end is not None else min(left, _TICK)
-                wait = (
-                    0 if has_ended else longest
-                )  # at its end, only what the pipe has already
-                ready = [descriptor for descriptor, _ in poll.poll(wait * 1000)]
+            while not has_ended:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return "time"
+
+                events = poll.poll(min(left, longest) * 1000)
+                ready = [descriptor for descriptor, _ in events]
                 if reading in ready:
                     chunk = posix.read(reading, _CHUNK)
                     output += chunk
                     if len(output) > self.most:
                         return "output"
-                    if self.is_report and (not chunk or output.endswith(END)):
+                    if self._is_whole_report(chunk, output):
                         return ""
                     if not chunk:
                         poll.unregister(reading)
-                    if has_ended:
-                        left_in_pipe -= len(chunk)
-                elif has_ended:
-                    return ""
+
                 # Checked after the output, because the child may have written and ended since.
-                has_ended = has_ended or (
-                    end in ready if end is not None else self._is_reaped()
-                )
-            return "" if has_ended else "time"
+                has_ended = self._is_reaped() if end is None else end in ready
         finally:
             if end is not None:
                 posix.close(end)
+
+        return self._read_rest(reading, output, deadline)
+
+    def _read_rest(self, reading: int, output: bytearray, deadline: float) -> str:
+        """Read what the pipe still contains when the child has ended; return the limit, if any."""
+        import select
+        import time
+
+        poll = select.poll()
+        poll.register(reading, select.POLLIN)
+        left_in_pipe = _MOST_LEFT  # a background process may write without end
+        while left_in_pipe > 0 and time.monotonic() < deadline:
+            is_readable = poll.poll(0)
+            if not is_readable:
+                break
+
+            chunk = posix.read(reading, _CHUNK)
+            output += chunk
+            if len(output) > self.most:
+                return "output"
+            if not chunk or self._is_whole_report(chunk, output):
+                break
+            left_in_pipe -= len(chunk)
+
+        return ""
+
+    def _is_whole_report(self, chunk: bytes, output: bytearray) -> bool:
+        """Return whether the output is a report that ends with `chunk`; b"" is its end, too."""
+        return self.is_report and (not chunk or output.endswith(END))
 
     def _is_reaped(self) -> bool:
         self._wait(posix.WNOHANG)
@@ -244,6 +281,7 @@ class Watch:
 
             self._kill(_signal.SIGTERM)
             time.sleep(_GRACE_SECONDS)
+
         self._kill(_signal.SIGKILL)
 
     def _kill(self, number: int) -> None:
@@ -251,23 +289,23 @@ class Watch:
             posix.killpg(self.pid, number)
         except (ProcessLookupError, PermissionError):
             pass
-        try:
-            if (
-                self.status is None
-            ):  # a forked child may not have its own process group yet
-                posix.kill(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
+
+        # A forked child may not have its own process group yet. One that has been reaped has no
+        # process id any more.
+        if self.status is None:
+            send_signal(self.pid, number)
 
     def _wait(self, flags: int = 0) -> None:
         """Reap the child, if that has not happened, and keep its exit status."""
         if self.status is not None:
             return
+
         try:
             pid, status = posix.waitpid(self.pid, flags)
         except ChildProcessError:
             self.status = 0  # this process ignores SIGCHLD, so nobody knows the status
             return
+
         if pid:
             self.status = posix.waitstatus_to_exitcode(status)
 
