@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# a switch of `python_exec`: the user agreed, with --yes or CLI_YES
-ASSUME_YES = "assume_yes"
+# The switches of `python_exec`.
+ASSUME_YES = "assume_yes"  # the user agreed, with --yes or CLI_YES
 NO_INPUT = "no_input"  # --no-input or CLI_NO_INPUT forbids questions
 INNER_RUN = "inner_run"  # the run is inside another run
+
 # The code that starts a command in Python; -m would import `runpy` first. The plugin's folders take
 # the place of the braces.
 PYTHON_COMMAND = (
@@ -37,10 +38,13 @@ def python_exec(
     """
     blocked_signals = _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
     is_blocked = _signal.SIGINT in blocked_signals
-    options = "-I" if is_blocked else "-IXunblock_interrupt"
-    facts = [f"-X{name}" for name in switches]
-    code = PYTHON_COMMAND.format([*folders])
-    command = [sys.executable, options, *facts, "-c", code, *argv]
+    options = ["-I"]
+    if not is_blocked:
+        options.append("-Xunblock_interrupt")
+    options += [f"-X{name}" for name in switches]
+
+    code = PYTHON_COMMAND.format(list(folders))
+    command = [sys.executable, *options, "-c", code, *argv]
     return Exec(sys.executable, command, environment, holds_interrupt=not is_blocked)
 
 

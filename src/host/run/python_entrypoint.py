@@ -5,11 +5,11 @@ import gc
 import os
 import sys
 
+# Until `main` handles Ctrl-C, it ends Python without a traceback.
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    _signal.signal(
-        _signal.SIGINT, _signal.SIG_DFL
-    )  # until `main` handles Ctrl-C, it ends Python
-if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - blocked while this Python started
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+# `python_exec` has blocked it while this Python started.
+if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - has no public equivalent
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
 
 from host.errors import HostError, PluginError, Problem
@@ -31,13 +31,7 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     called, entrypoint, *args = argv
     reference, *subcommand = entrypoint.split(" ")
     sys.argv = [called, *args]  # programs expect their name in argv[0]
-    if (
-        "LC_CTYPE" in os.environ
-    ):  # hide the value that Python sets in the C locale (PEP 538)
-        from host.run.caller import caller_environment
-
-        if b"LC_CTYPE" not in caller_environment():
-            del os.environ["LC_CTYPE"]
+    _hide_own_locale()
     environ = dict(os.environ)
     try:
         with RaisedInterrupts():
@@ -45,6 +39,7 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
             enter_plugin(folders)
             target = load_reference(reference)
             gc.enable()
+
             status = call(target, called, args, reference, subcommand)
             flush()
     except KeyboardInterrupt:
@@ -52,21 +47,36 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     except Exception as failure:
         if isinstance(failure, BrokenPipeError) and reader_is_gone():
             return die_of(_signal.SIGPIPE)
+
         from host.run.messages import Messages
 
         drop_output()
-        messages, error = Messages(called, environ), failure
-        if not isinstance(error, HostError):
-            if messages.debugging:
-                raise
-            error = HostError(
-                f"{type(failure).__name__}: {failure}", "for details, set DEBUG=1"
-            )
+        messages = Messages(called, environ)
+        if isinstance(failure, HostError):
+            error = failure
+        elif messages.debugging:
+            raise
+        else:
+            what = f"{type(failure).__name__}: {failure}"
+            error = HostError(what, "for details, set DEBUG=1")
+
         for problem in error.others:
             messages.error(problem.what)
         messages.error(error.what, error.remedy)
         return error.status
+
     return status
+
+
+def _hide_own_locale() -> None:
+    """Remove the LC_CTYPE that Python itself sets in the C locale (PEP 538)."""
+    if "LC_CTYPE" not in os.environ:
+        return
+
+    from host.run.caller import caller_environment
+
+    if b"LC_CTYPE" not in caller_environment():
+        del os.environ["LC_CTYPE"]
 
 
 def call(
@@ -83,11 +93,11 @@ def call(
     PluginError for any other result.
     """
     if hasattr(target, "main") and hasattr(target, "make_context"):
-        group = (
-            called.removesuffix(" ".join(["", *subcommand])) if subcommand else called
-        )
+        words_below = "".join([f" {word}" for word in subcommand])
+        group = called.removesuffix(words_below)
         target.main(args=[*subcommand, *args], prog_name=group)
         return 0
+
     status = target(args)
     if status is None:
         return 0
@@ -95,9 +105,12 @@ def call(
         kind = type(status).__name__
         what = f"it returned {kind}; expected an exit status or None"
         raise PluginError(Problem(reference, what))
-    return status % 256 or int(
-        status != 0
-    )  # the system keeps only the low eight bits of a status
+
+    # The system keeps only the low eight bits of a status, and 256 is no success.
+    shown = status % 256
+    if status != 0 and shown == 0:
+        return 1
+    return shown
 
 
 def flush() -> None:
@@ -114,7 +127,11 @@ def reader_is_gone() -> bool:
 
     poll = select.poll()
     poll.register(1, 0)
-    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+    closed = select.POLLERR | select.POLLHUP
+    for _, event in poll.poll(0):
+        if event & closed:
+            return True
+    return False
 
 
 def drop_output() -> None:

@@ -11,19 +11,14 @@ def replace(path: str, content: bytes, mode: int = 0o644) -> bool:
     the bytes of both. Only a checksum in the content can detect this.
     """
     directory, name = os.path.split(path)
-    beside = os.path.join(
-        directory, f".{name}.new"
-    )  # a fixed name: leftover files are overwritten
+    # A fixed name, so that a leftover file is overwritten.
+    beside = os.path.join(directory, f".{name}.new")
+
+    # Nobody else's link is followed, and a pipe in place of the file does not block.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    flags |= os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         os.makedirs(directory, exist_ok=True)
-        flags = (
-            os.O_WRONLY
-            | os.O_CREAT
-            | os.O_TRUNC
-            | os.O_CLOEXEC
-            | os.O_NOFOLLOW
-            | os.O_NONBLOCK
-        )
         with open(os.open(beside, flags, mode), "wb") as file:
             file.write(content)
         with suppress(FileNotFoundError):  # another writer has just renamed the file
@@ -32,4 +27,5 @@ def replace(path: str, content: bytes, mode: int = 0o644) -> bool:
         with suppress(OSError):
             os.unlink(beside)
         return False
+
     return True

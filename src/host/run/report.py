@@ -20,16 +20,20 @@ def report_variables(layers: "Layers", descriptor: str) -> None:
     from a reference to a secret. One more NUL ends the report. Raises OperationError if
     `descriptor` is not open.
     """
-    variables = [*layers.environment().items()]
+    variables = list(layers.environment().items())
     for assignments in layers.offered.values():
         for assignment in assignments:
             variables.append((assignment.name, assignment.value))
+
+            # The script may print the value without its name.
             if assignment.secret and assignment.value:
                 variables.append(("", assignment.value))
-    text = "".join([f"{name}={value}\0" for name, value in variables])
+
+    lines = [f"{name}={value}\0" for name, value in variables]
+    text = "".join([*lines, "\0"])
     try:
         with open(int(descriptor), "wb") as pipe:
-            pipe.write(encode(f"{text}\0"))
+            pipe.write(encode(text))
     except (OSError, ValueError):
         what = f"{REPORT}={descriptor} is not an open file descriptor"
         raise OperationError(what, f"run: unset {REPORT}") from None

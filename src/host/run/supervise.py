@@ -57,7 +57,9 @@ class Ending(Record):
             return f"printed more than {self.most} bytes"
         if self.status < 0:
             return f"killed by signal {-self.status}"
-        return f"exit status {self.status}" if self.status else ""
+        if self.status > 0:
+            return f"exit status {self.status}"
+        return ""
 
 
 def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subprocess.run`
@@ -95,36 +97,27 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
     """
     if environ is None:
         environ = {decode(name): decode(value) for name, value in posix.environ.items()}
-    path = argv[0] if "/" in argv[0] else find_program(argv[0], environ)
+
+    path: str | None = argv[0]
+    if "/" not in argv[0]:
+        path = find_program(argv[0], environ)
     if path is None:
         raise FileNotFoundError(2, posix.strerror(2), argv[0])
-    input_file = _file(given) if given else None
-    errors_file = _file() if stderr == "return" else None
-    nothing = open_null()
-    stdin = _descriptor(input_file, nothing if given == b"" else None)
-    errors = _descriptor(errors_file, nothing if stderr == "drop" else None)
+
+    streams = _Streams(given, stderr)
     child: Any = None
 
     def start(stdout: int) -> int:
         nonlocal child
-        errors_or_stdout = stdout if stderr == "stdout" else errors
+        errors = streams.stderr
+        if stderr == "stdout":
+            errors = stdout
+        standard = (streams.stdin, stdout, errors)
         if directory is None and not held:
-            return spawn(
-                path, argv, environ, (stdin, stdout, errors_or_stdout), own_session
-            )
-        from subprocess import Popen
+            return spawn(path, argv, environ, standard, own_session)
 
-        child = Popen(
-            [encode(word) for word in argv],
-            executable=encode(path),
-            cwd=directory,
-            env=encoded(environ),
-            stdin=stdin,
-            stdout=stdout,
-            stderr=errors_or_stdout,
-            start_new_session=own_session,
-            pass_fds=held,
-        )
+        # Only `subprocess` can start a program elsewhere, or with further descriptors.
+        child = _popen(path, argv, environ, standard, own_session, directory, held)
         return int(child.pid)
 
     try:
@@ -132,16 +125,82 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
         status, printed, limit = watch.run(start)
         if child is not None:
             child.returncode = status  # it has been waited for
-        complaint = b""
-        if errors_file is not None:
-            size = errors_file.seek(0, 2)
-            errors_file.seek(max(size - _MOST_KEPT, 0))
-            complaint = errors_file.read()
+        complaint = streams.complaint()
     finally:
-        posix.close(nothing)
-        for file in filter(None, [input_file, errors_file]):
-            file.close()
+        streams.close()
+
     return Ending(status, printed, complaint, limit, seconds, most)
+
+
+class _Streams:
+    """The stdin and the stderr of a program: descriptors, or None for those of this process."""
+
+    def __init__(self, given: "bytes | None", stderr: str) -> None:
+        self.stdin: int | None = None
+        self.stderr: int | None = None
+        self._files: list[Any] = []
+        self._errors: Any = None
+        self._null = open_null()
+
+        if given:
+            self.stdin = self._temporary_file(given).fileno()
+        elif given is not None:
+            self.stdin = self._null
+
+        if stderr == "return":
+            self._errors = self._temporary_file(b"")
+            self.stderr = self._errors.fileno()
+        elif stderr == "drop":
+            self.stderr = self._null
+
+    def complaint(self) -> bytes:
+        """Return the end of what the program has printed to stderr, if that is returned."""
+        if self._errors is None:
+            return b""
+        size = self._errors.seek(0, 2)
+        self._errors.seek(max(size - _MOST_KEPT, 0))
+        content: bytes = self._errors.read()
+        return content
+
+    def close(self) -> None:
+        posix.close(self._null)
+        for file in self._files:
+            file.close()
+
+    def _temporary_file(self, content: bytes) -> "Any":
+        """Return a file with `content`. Unlike a pipe, it does not end when this process ends."""
+        import tempfile
+
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
+        self._files.append(file)
+        file.write(content)
+        file.seek(0)
+        return file
+
+
+def _popen(
+    path: str,
+    argv: "Sequence[str]",
+    environ: "Mapping[str, str]",
+    standard: "tuple[int | None, int | None, int | None]",
+    own_session: bool,
+    directory: "str | None",
+    held: "Collection[int]",
+) -> "Any":
+    from subprocess import Popen
+
+    stdin, stdout, stderr = standard
+    return Popen(
+        [encode(word) for word in argv],
+        executable=encode(path),
+        cwd=directory,
+        env=encoded(environ),
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=own_session,
+        pass_fds=held,
+    )
 
 
 def supervise_call(
@@ -160,26 +219,15 @@ def supervise_call(
 
     report = report_of(start, seconds)
     try:
-        reason, answer = marshal.loads(bytes.fromhex(report.decode()))  # noqa: S302 - our child's
-    except (ValueError, EOFError, TypeError):  # the report is missing or damaged
-        reason, answer = "ended the process instead of answering", None
+        content = bytes.fromhex(report.decode())
+        reason, result = marshal.loads(content)  # noqa: S302 - our child's
+    except (ValueError, EOFError, TypeError):
+        # The report is missing or damaged.
+        raise ChildProcessError("ended the process instead of answering") from None
+
     if reason:
         raise ChildProcessError(reason)
-    return answer
-
-
-def _file(content: bytes = b"") -> "Any":
-    """Return a temporary file. Unlike a pipe, it does not end when this process closes it."""
-    import tempfile
-
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-    file.write(content)
-    file.seek(0)
-    return file
-
-
-def _descriptor(file: "Any", otherwise: "int | None") -> "int | None":
-    return otherwise if file is None else file.fileno()
+    return result
 
 
 def _call(
@@ -196,19 +244,22 @@ def _call(
             posix.dup2(open_null(), 0)
         posix.dup2(2, 1)
         sys.stdout = sys.stderr  # stderr needs no flush
+
         reason = ""
         result = None
         try:
             result = function()
+        except HostError as failure:
+            reason = str(failure)
         except BaseException as failure:  # noqa: BLE001 - may be any
-            raised = f"raised {type(failure).__name__}: {failure}"
-            reason = str(failure) if isinstance(failure, HostError) else raised
-        answer = (
-            marshal.dumps((reason, result)).hex().encode() + END
-        )  # hex cannot contain END
-        while (
-            answer and posix.getpid() == child
-        ):  # a process forked in `function` gets here too
-            answer = answer[posix.write(report, answer) :]
+            reason = f"raised {type(failure).__name__}: {failure}"
+
+        # Hexadecimal digits cannot contain END.
+        answer = marshal.dumps((reason, result)).hex().encode() + END
+
+        # A process that `function` has forked gets here too, and must not answer.
+        while answer and posix.getpid() == child:
+            written = posix.write(report, answer)
+            answer = answer[written:]
     finally:
         posix._exit(0)  # noqa: SLF001 - `function` may have replaced os._exit

@@ -38,7 +38,9 @@ class Supervision(Record):
         """The time limit in seconds, or None for none; "0s" overrides a limit from farther away."""
         if self.timeout is None:
             return None
-        return int(self.timeout[:-1]) * _UNITS[self.timeout[-1]] or None
+        number, unit = self.timeout[:-1], self.timeout[-1]
+        seconds = int(number) * _UNITS[unit]
+        return seconds or None
 
 
 NOTHING = Supervision()
@@ -49,34 +51,32 @@ def read_supervision(fields: "Fields") -> Supervision:
     record = fields.value("record")
     if record not in (None, True, False, OUTPUT):
         raise fields.refused("record", f'expected true, false or "{OUTPUT}"')
+
     timeout = fields.filled("timeout") or None
     if timeout is not None and not _is_duration(timeout):
-        what = (
-            f"expected a whole number with s, m or h, such as 90s; found {timeout[:40]}"
-        )
-        raise fields.refused("timeout", what)
+        expected = "expected a whole number with s, m or h, such as 90s"
+        raise fields.refused("timeout", f"{expected}; found {timeout[:40]}")
+
     exclusive = fields.value("exclusive")
     is_name = isinstance(exclusive, str) and is_word(exclusive)
     if exclusive not in (None, True, False) and not is_name:
-        raise fields.refused(
-            "exclusive", f'expected true, false, "{WAIT}" or a name for the lock'
-        )
+        expected = f'expected true, false, "{WAIT}" or a name for the lock'
+        raise fields.refused("exclusive", expected)
+
     return Supervision(record, timeout, exclusive)
 
 
 def nearest(supervisions: "Iterable[Supervision]") -> Supervision:
     """Return the value of each key from the last of `supervisions` that sets it."""
-    found = NOTHING
+    nearest_values = {}
     for supervision in supervisions:
-        chosen = {
-            name: value
-            for name, value in supervision.values().items()
-            if value is not None
-        }
-        found = found.replaced(**chosen)
-    return found
+        values = supervision.values().items()
+        nearest_values |= {name: value for name, value in values if value is not None}
+    return Supervision(**nearest_values)
 
 
 def _is_duration(text: str) -> bool:
-    number = text[:-1]
-    return text[-1] in _UNITS and is_digits(number) and len(number) <= _MOST_DIGITS
+    number, unit = text[:-1], text[-1]
+    if unit not in _UNITS:
+        return False
+    return is_digits(number) and len(number) <= _MOST_DIGITS
