@@ -10,6 +10,7 @@ from host.run.words import is_digits, is_word
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from host.run.json_file import Fields
 
@@ -43,9 +44,6 @@ class Supervision(Record):
         return seconds or None
 
 
-NOTHING = Supervision()
-
-
 def read_supervision(fields: "Fields") -> Supervision:
     """Return the three keys of one file. Raises DefinitionError."""
     record = fields.value("record")
@@ -68,7 +66,7 @@ def read_supervision(fields: "Fields") -> Supervision:
 
 def nearest(supervisions: "Iterable[Supervision]") -> Supervision:
     """Return the value of each key from the last of `supervisions` that sets it."""
-    nearest_values = {}
+    nearest_values: dict[str, Any] = {}
     for supervision in supervisions:
         values = supervision.values().items()
         nearest_values |= {name: value for name, value in values if value is not None}
