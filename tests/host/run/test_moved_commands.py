@@ -143,6 +143,37 @@ def test_lint_of_a_directory(install, tmp_path):
     )  # "far away" may be elsewhere
 
 
+@pytest.mark.parametrize("with_lock", [True, False])
+def test_lint_of_another_installation(install, tmp_path, with_lock):
+    made = install(
+        {
+            "commands/old/command.json": {**OLD, "moved_to": "app ship"},
+            "commands/far/command.json": {**OLD, "moved_to": "far.away now"},
+            "commands/to-plugin/command.json": {**OLD, "moved_to": "tool"},
+            "plugins/p/plugin.json": {"scripts": {}},
+            "plugins/p/tool.sh": SHOW,
+            **SHIP,
+        }
+    )
+    if with_lock:
+        assert made.run("old").status == 0
+    assert (made.root / "cli.lock").exists() == with_lock
+    # The launcher looks for its own installation, which does not exist.
+    elsewhere = {"CLI_DIR": str(tmp_path / "nowhere")}
+    done = made.run("self", "lint", str(made.root), env=elsewhere)
+    # A package that this program does not know may have the command.
+    assert (done.status, done.stderr) == (0, "")
+    [line] = [row for row in done.stdout.splitlines() if "moved_to" in row]
+    assert "commands/far/command.json:1:" in line
+    assert '"moved_to": there is no command far.away now' in line
+
+    made.write({"commands/old/command.json": {**OLD, "moved_to": "app nowhere"}})
+    done = made.run("self", "lint", str(made.root), env=elsewhere)
+    assert done.status == 1
+    assert '"moved_to": there is no command app nowhere' in done.stdout
+    assert (made.root / "cli.lock").exists() == with_lock
+
+
 def test_a_project_moves_its_own_commands_only(install, tmp_path):
     made = install(SHIP)
     commands = tmp_path / "project/.cli/commands"

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.administration.commands.lint.linter import keys_of, with_positions
+from builtin_plugins.administration.commands.lint.positions import (
+    keys_of,
+    with_positions,
+)
 from builtin_plugins.administration.findings import Finding
 from host import Problem
 from testing.installation import PROJECT, Made, command
@@ -314,6 +317,115 @@ def test_an_entrypoint_that_is_a_link(install: Install) -> None:
     assert f'"entrypoint": {said} folder\n' in shown
 
 
+# Modules on the import path: the standard library, and this program itself.
+REFERENCES = {
+    "function": ("shlex:split", ""),
+    "class": ("argparse:ArgumentParser", ""),
+    "attribute of a class": ("argparse:ArgumentParser.none", ""),
+    "imported": ("json:JSONDecoder", ""),
+    "after a star import": ("os:nothing_like_it", ""),
+    "written in C": ("time:none", ""),
+    "defined for some systems": ("subprocess:_mswindows", ""),
+    "no module": (
+        "no_such.module:main",
+        "there is no module no_such.module; install the package that has it, or correct "
+        "the reference",
+    ),
+    "no module in a package": (
+        "builtin_plugins.nowhere:main",
+        "there is no module builtin_plugins.nowhere; install the package that has it, or "
+        "correct the reference",
+    ),
+    "misspelt": (
+        "shlex:splitt",
+        "shlex does not define splitt; did you mean split?",
+    ),
+    "inside a function": (
+        "textwrap:chunks",
+        "textwrap does not define chunks",
+    ),
+    "no function": (
+        "keyword:kwlist",
+        "kwlist in keyword is neither a function nor a click command",
+    ),
+}
+
+
+@pytest.mark.parametrize(("reference", "said"), REFERENCES.values(), ids=REFERENCES)
+def test_references_in_a_definition_and_in_a_hooks_file(
+    install: Install, reference: str, said: str
+) -> None:
+    line = (
+        f'    yield CommandDeclaration(("x",), {{**KEYS, "entrypoint": "{reference}"}})'
+    )
+    hooks = (
+        "from host import CommandDeclaration, hookimpl\n"
+        'KEYS = {"name": "X", "description": "x"}\n'
+        "@hookimpl\ndef discover_commands(installation):\n"
+    )
+    made = install(
+        {
+            "commands/x/command.json": command(entrypoint=reference),
+            "mine/plugin.json": {"name": "mine", "hooks": "h.py"},
+            "mine/h.py": f"{hooks}{line}\n",
+        }
+    )
+    status, shown = lint(made)
+    assert status == bool(said)
+    if said:
+        column = json.dumps(command(entrypoint=reference)).index('"entrypoint"') + 1
+        said = f'"entrypoint": {said}\n'
+        assert shown == f"commands/x/command.json:1:{column}: {said}"
+    else:
+        assert shown.startswith("no problems")
+
+    status, shown = lint(made, "mine")
+    # Another installation may have the module.
+    assert status == (bool(said) and "there is no module" not in said)
+    column = line.index(f'"{reference}"') + 1
+    assert shown == (
+        f"mine/h.py:5:{column}: {said}" if said else "no problems in 1 definition\n"
+    )
+    made.write(
+        {
+            f"plugins/mine/{path.name}": path.read_text()
+            for path in (made.root / "mine").iterdir()
+        }
+    )
+    status, shown = lint(made)
+    assert status == bool(said)
+    assert (f"plugins/mine/h.py:5:{column}: {said}" in shown) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "said"),
+    [
+        (
+            "h:main",
+            "h:main is in the hooks file, which a run cannot import; put it into a package",
+        ),
+        ("main.sh", 'expected a reference "package.module:attr"'),
+    ],
+)
+def test_entrypoints_that_only_a_hooks_file_can_have(
+    install: Install, entrypoint: str, said: str
+) -> None:
+    hooks = (
+        "from host import CommandDeclaration, hookimpl\n"
+        "@hookimpl\ndef discover_commands(installation):\n"
+        f'    keys = {{"name": "X", "description": "x", "entrypoint": "{entrypoint}"}}\n'
+        '    yield CommandDeclaration(("x",), keys)\n'
+        "def main(arguments): pass\n"
+    )
+    made = install(
+        {"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": hooks}
+    )
+    status, shown = lint(made)
+    assert status == 1
+    assert shown.startswith(f'plugins/p/h.py:4:60: "entrypoint": {said}')
+    assert len(shown.splitlines()) == 1
+
+
 MORE = "run: chmod +x {file}; or, if it is not a command, begin its name with _"
 LEFT_OUT = {
     "neither executable nor with a shebang": (
@@ -362,6 +474,8 @@ def test_a_command_that_a_category_hides(install: Install) -> None:
     remedy = "rename one of the two, or disable the plugin"
     said = f"plugins/p/a.sh:1:1: a is hidden by the category of that name; {remedy}\n"
     assert lint(made) == (1, said)
+    nowhere = {"CLI_DIR": str(made.root / "nowhere")}
+    assert lint(made, ".", env=nowhere) == (1, said)  # another installation
     listed = made.run("self", "list").stdout
     assert f"hides {made.root}/plugins/p/a.sh\n" in listed
     (made.root / "plugins/p/a.sh").unlink()

@@ -8,7 +8,8 @@ from contextlib import suppress
 from functools import partial
 
 from builtin_plugins.administration.commands.doctor.subject import Subject, finding
-from builtin_plugins.administration.commands.lint.linter import Lint, with_positions
+from builtin_plugins.administration.commands.lint.linter import Lint
+from builtin_plugins.administration.commands.lint.positions import with_positions
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.plugins_folder.registry import registry_path

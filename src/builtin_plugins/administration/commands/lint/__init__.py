@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from builtin_plugins.administration.commands.lint.linter import Lint, with_positions
+from builtin_plugins.administration.commands.lint.linter import Lint
+from builtin_plugins.administration.commands.lint.positions import with_positions
 from builtin_plugins.administration.commands.lint.rules import shellcheck_findings
 from builtin_plugins.administration.declared import FORMAT, argument, self_command
 from builtin_plugins.administration.findings import Finding, counted, grouped

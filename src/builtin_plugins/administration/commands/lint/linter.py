@@ -2,12 +2,15 @@
 
 import os
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
-from functools import cache
-from operator import attrgetter
 
 from builtin_plugins.administration.commands.lint import rules
+from builtin_plugins.administration.commands.lint.catalog_rules import (
+    moved,
+    moved_in_part,
+    shadowed,
+)
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.plugins.directory_contents import misspelt_keys
@@ -21,22 +24,22 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import effective_registry
 from builtin_plugins.plugins_folder.version import PluginVersion
-from host import Category, Command, Definition, HostError, Problem
-from host.cli.contents import contents
+from host import Definition, HostError, Problem
 from host.cli.session import Session
 from host.cli.variables import settings_names
 from host.run.caller import FRAMEWORK_NAMES
 from host.run.catalog import Catalog, reserved_problem
 from host.run.command_files import FolderNode
 from host.run.declarations import CommandTree
-from host.run.files import read_regular
-from host.run.installation import read_config
-from host.run.json_errors import offsets_of_keys, position_of_key
-from host.run.lock import Lock
+from host.run.installation import OpenInstallation, open_installation
+from host.run.layout import Layout
+from host.run.lock import Lock, read_lock
 from host.run.projects import Project
-from host.run.script_definition import ScriptComments, block_text
+from host.run.script_definition import ScriptComments
 from host.run.script_help import script_gets_help
 from host.run.words import RESERVED_WORDS, is_word
+
+_DEFINITIONS = ("command.json", "category.json")
 
 
 class Lint:
@@ -57,6 +60,7 @@ class Lint:
         ]
         self._known = {**dict.fromkeys(names, ""), **session.environ}
         self._session = session
+        self._is_here = False  # whether what is checked belongs to this installation
         self.count = 0
         self.shell_scripts: list[str] = []
         self.help: dict[str, list[str]] = {}
@@ -65,36 +69,19 @@ class Lint:
 
     def here(self) -> Iterator[Finding]:
         """Check this installation, and the projects that contain the current directory."""
+        self._is_here = True
         session = self._session
-        projects, wrong = session.installation.around()
-        yield from self._installation(session.layout.root, session.layout.config_file)
-        yield from (Finding("definition", problem) for problem in wrong)
+        projects, problems = session.installation.around()
+        yield from self._installation(session.installation)
+        for problem in problems:
+            yield Finding("definition", problem)
         for project in projects:
             yield from self.tree(FolderNode(project.tree, project=project))
-        catalog = Catalog(
-            self._session.lock_for_inspection, around=lambda: (projects, [])
-        )
-        yield from self._shadowed(catalog, projects)
-        yield from _moved(catalog)
 
-    def _shadowed(self, catalog: Catalog, projects: list[Project]) -> Iterator[Finding]:
-        """Yield a finding for each hidden command; a hidden one in a project is only a hint."""
-        roots: list[str] = []
-        for project in projects:
-            folders = (project.root, os.path.realpath(project.commands_dir))
-            roots += [f"{folder}/" for folder in folders]
-        listed = contents(catalog, (), deep=True)
-        rows: list[Command | Category] = [*listed.commands, *listed.categories]
-        for row in rows:
-            winner = "the category of that name"
-            if isinstance(row, Command):
-                winner = row.definition.file or f"plugin {row.plugin}"
-            for place in row.shadows:
-                text = f"{' '.join(row.words)} is hidden by {winner}"
-                problem = Problem(
-                    place, text, "rename one of the two, or disable the plugin"
-                )
-                yield Finding("shadowed", problem, hint=place.startswith(tuple(roots)))
+        lock = session.lock_for_inspection
+        catalog = Catalog(lock, around=lambda: (projects, []))
+        yield from shadowed(catalog, projects)
+        yield from moved(catalog)
 
     def directory(self, directory: str) -> Iterator[Finding]:
         """Check a project, an installation, a plugin or a folder of commands."""
@@ -103,9 +90,14 @@ class Lint:
         config_file = os.path.join(root, "core", "cli.json")
         if os.path.isdir(project.commands_dir):
             yield from self.tree(FolderNode(project.tree, project=project))
-            yield from _moved(Catalog(Lock([], []), around=lambda: ([project], [])))
+            yield from moved(Catalog(Lock([], []), around=lambda: ([project], [])))
         elif os.path.lexists(config_file):
-            yield from self._installation(root, config_file)
+            layout = Layout(self._session.program, root, config_file)
+            installation = open_installation(layout, self._session.environ)
+            yield from self._installation(installation)
+            catalog = Catalog(self._lock_of(installation), around=_no_projects)
+            yield from shadowed(catalog)
+            yield from moved_in_part(catalog, None)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
             plugin = read_plugin(root, Entry("", "local"))
             yield from self._plugin(plugin)
@@ -116,38 +108,40 @@ class Lint:
             yield from self.tree(FolderNode(tree))
             yield from self._moved_in(tree)
 
-    def _moved_in(self, tree: CommandTree) -> Iterator[Finding]:
-        """Check the targets of `moved_to` in a tree that is a part of an installation.
+    def _lock_of(self, installation: OpenInstallation) -> Lock:
+        """Return the lock of another installation; nothing of its plugins is run to make one.
 
-        A target outside the tree is looked up here; the installation of the tree may be another.
+        Without a lock that this program can use, the commands that only Python code declares are
+        unknown.
         """
-        alone = Catalog(Lock([tree], []), around=lambda: ([], []))
-        for command in contents(alone, (), deep=True).commands:
-            target = tuple(command.definition.moved_to.split())
-            is_inside = bool(target) and alone.find(target[:1]).words == target[:1]
-            if target and (is_inside or not self._has_command(target)):
-                for finding in _moved_command(alone, command):
-                    yield Finding("definition", finding.problem, hint=not is_inside)
+        lock = read_lock(installation.locks, installation.key)
+        if lock is not None:
+            return lock
+        self._session.make_packages_importable()
+        from host.planning.discovery import query_plugins
 
-    def _has_command(self, words: tuple[str, ...]) -> bool:
-        """Return whether there is an installation here, and it has the command `words`."""
-        try:
-            match = self._session.catalog.find(words)
-        except HostError:
-            return False
-        return match.kind == "command" and match.words == words
+        return query_plugins(installation, "none")
 
-    def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
-        config = read_config(config_file)
+    def _moved_in(self, tree: CommandTree) -> Iterator[Finding]:
+        """Check the targets of `moved_to` in a tree that is a part of an installation."""
+        whole: Catalog | None = None
+        with suppress(HostError):  # there need not be an installation here
+            whole = self._session.catalog
+        part = Catalog(Lock([tree], []), around=_no_projects)
+        yield from moved_in_part(part, whole)
+
+    def _installation(self, installation: OpenInstallation) -> Iterator[Finding]:
+        """Check cli.json, the commands and the plugins in the folders of an installation."""
         self.count += 1
-        yield from (Finding("definition", warning) for warning in config.warnings)
-        commands = CommandTree(os.path.join(root, config.commands_dir), scripts={})
+        for warning in installation.config.warnings:
+            yield Finding("definition", warning)
+        commands = CommandTree(installation.commands_dir, scripts={})
         yield from self.tree(FolderNode(commands))
-        plugins_dir = os.path.join(root, config.plugins_dir)
-        registry = effective_registry(plugins_dir)
+
+        registry = effective_registry(installation.plugins_dir)
         for problem in registry.problems:
             yield Finding("plugin", problem)
-        for plugin in find_directory_plugins(plugins_dir, registry):
+        for plugin in find_directory_plugins(installation.plugins_dir, registry):
             if plugin.problem:
                 yield Finding("plugin", plugin.problem)
             elif plugin.entry.enabled:
@@ -156,14 +150,14 @@ class Lint:
     def _plugin(self, plugin: PluginVersion) -> Iterator[Finding]:
         """Check a plugin whose plugin.json is valid."""
         self.count += os.path.exists(os.path.join(plugin.root, MANIFEST))
-        yield from (
-            Finding("definition", problem) for problem in misspelt_keys(plugin.root)
-        )
-        if missing := missing_path(plugin):
+        for problem in misspelt_keys(plugin.root):
+            yield Finding("definition", problem)
+        missing = missing_path(plugin)
+        if missing is not None:
             yield Finding("plugin", missing)
             return
         if plugin.hooks_file:
-            yield from rules.hooks(plugin.hooks_file)
+            yield from rules.hooks(plugin.hooks_file, is_here=self._is_here)
         yield from self.tree(FolderNode(plugin.tree))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:
@@ -173,17 +167,21 @@ class Lint:
             node = pending.pop()
             command = yield from self._node(node)
             inside = {**node.inside()}
+
             # Below the words of the key "under", no word is reserved.
-            is_top = node.parent is None and not node.tree.under
-            for word in RESERVED_WORDS if is_top else ():
-                if left := inside.pop(word, None):
-                    yield Finding("undefined", reserved_problem(word, left), hint=True)
+            if node.parent is None and not node.tree.under:
+                for word in RESERVED_WORDS:
+                    reserved = inside.pop(word, None)
+                    if reserved is not None:
+                        problem = reserved_problem(word, reserved)
+                        yield Finding("undefined", problem, hint=True)
+
+            # The other files in the folder of a command are its own.
             if command is None or command.is_script:
                 yield from _folder_findings(node)
                 # The root of a plugin with command folders is not a category itself.
-                if node.tree.scripts is not None or (
-                    node.parent and node.holds_commands()
-                ):
+                has_scripts = node.tree.scripts is not None
+                if has_scripts or (node.parent and node.holds_commands()):
                     yield from left_out(node)
             pending += reversed(inside.values())
 
@@ -208,30 +206,42 @@ class Lint:
             yield from rules.calling_shell(definition)
             yield from rules.variables(definition, self._known)
             if definition.entrypoint:
-                environ = self._session.environ
-                yield from rules.script_findings(
-                    definition, environ, self.shell_scripts
+                yield from rules.entrypoint(
+                    definition,
+                    self._session.environ,
+                    self.shell_scripts,
+                    is_here=self._is_here,
                 )
-                command = definition if read == node.read_command else None
+                if read == node.read_command:
+                    command = definition
         if command is not None:
-            script = os.path.join(command.directory, command.entrypoint)
-            gets_help = script_gets_help(command, "" if command.in_python else script)
-            words = node.written.removeprefix(node.tree.path).strip("/")
-            words = words or os.path.basename(node.at)
-            name = " ".join([*node.tree.under, *words.split("/")])
-            self.help.setdefault("script" if gets_help else "page", []).append(name)
-            self._describe(command, name)
+            self._take_note(node, command)
         return command
 
-    def _describe(self, command: Definition, name: str) -> None:
-        """Take note of a command's description and ignored tags."""
+    def _take_note(self, node: FolderNode, command: Definition) -> None:
+        """Count what the last lines list: who handles `--help`, descriptions, ignored tags."""
+        words = node.written.removeprefix(node.tree.path).strip("/")
+        words = words or os.path.basename(node.at)
+        name = " ".join([*node.tree.under, *words.split("/")])
+
+        script = ""
+        if not command.in_python:
+            script = os.path.join(command.directory, command.entrypoint)
+        answers = "script" if script_gets_help(command, script) else "page"
+        self.help.setdefault(answers, []).append(name)
+
         if not command.description:
             self.descriptions["no"].append(name)
         elif command.is_script and rules.is_doubtful(command.description):
             self.descriptions["doubtful"].append(name)
         if command.is_script:
             with suppress(FileNotFoundError):
-                self.ignored_tags.update({*ScriptComments(command.file).ignored})
+                tags = {*ScriptComments(command.file).ignored}  # each once in a script
+                self.ignored_tags.update(tags)
+
+
+def _no_projects() -> tuple[list[Project], list[Problem]]:
+    return [], []
 
 
 def _folder_findings(node: FolderNode) -> Iterator[Finding]:
@@ -243,59 +253,10 @@ def _folder_findings(node: FolderNode) -> Iterator[Finding]:
     for problem in node.problems:
         is_folder = problem.path != node.at
         has_wrong_name = is_folder and not is_word(os.path.basename(problem.path))
-        definitions = [
-            f"{problem.path}/{name}" for name in ("command.json", "category.json")
-        ]
-        if has_wrong_name and not any(map(os.path.exists, definitions)):
+        has_definition = any(
+            os.path.exists(f"{problem.path}/{name}") for name in _DEFINITIONS
+        )
+        if has_wrong_name and not has_definition:
             yield Finding("undefined", problem, hint=True)
         else:
             yield Finding("definition", problem)
-
-
-def _moved(catalog: Catalog) -> Iterator[Finding]:
-    """Yield a finding for each command whose `moved_to` names no command that can run."""
-    for command in contents(catalog, (), deep=True).commands:
-        if command.definition.moved_to:
-            yield from _moved_command(catalog, command)
-
-
-def _moved_command(catalog: Catalog, command: Command) -> Iterator[Finding]:
-    try:
-        catalog.follow(catalog.find(command.words))
-    except HostError as error:
-        yield Finding("definition", error.problem)
-
-
-def keys_of(path: str) -> tuple[str, dict[str, int]]:
-    """Return the JSON in a .json file or a script's comment, and the offset of each of its keys.
-
-    The keys are paths such as `envs.NAME` and `args[1].type`. Returns an empty text and no offsets
-    if the file cannot be read.
-    """
-    try:
-        text = read_regular(path, HostError).decode("utf-8-sig")
-        if not path.endswith(".json"):
-            text = block_text(text.splitlines())
-    except (HostError, FileNotFoundError, UnicodeDecodeError):
-        return "", {}
-    return text, dict(offsets_of_keys(text))
-
-
-def with_positions(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings sorted by position, each with a line and a column.
-
-    Paths below the current directory are relative to it.
-    """
-    found, here, keys = set(), f"{os.getcwd()}/", cache(keys_of)
-    for finding in findings:
-        at = finding.problem
-        line, column = at.line or 1, at.column or 1
-        if at.key and not at.line:
-            line, column = position_of_key(*keys(at.path), at.key)
-        path = at.path.removeprefix(here)
-        problem = Problem(path, at.text, at.remedy, at.key, line, column)
-        found.add(finding._replace(problem=problem))
-    order = attrgetter(
-        "problem.path", "problem.line", "problem.column", "rule", "problem.message"
-    )
-    return sorted(found, key=order)

@@ -1,11 +1,16 @@
 """The rules for definitions, scripts and hooks files, one function each."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
+from builtin_plugins.administration.commands.lint.references import (
+    entrypoints_in,
+    reference_fault,
+)
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.plugins.python_text import declarations_in
 from builtin_plugins.io.bounded_call import bounded_call
@@ -34,11 +39,8 @@ from host.run.suggestions import unknown_names
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _LONG = 150  # characters of a description
 _SHELLCHECK_SECONDS = 600.0  # time limit for shellcheck
-_OPTIONS = (
-    "--format=json1",
-    "--severity=warning",
-    "--exclude=SC2148",
-)  # see the rule no-shebang
+# SC2148, a missing shebang, is the rule no-shebang.
+_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (
@@ -53,13 +55,14 @@ def keys_and_systems(definition: Definition) -> Iterator[Finding]:
     problems = [*definition.warnings]
     for key, systems in (("os", definition.os), ("sudo", definition.sudo_systems)):
         problems += unknown_names(definition.file, key, systems, SYSTEMS)
-    yield from (Finding("definition", one) for one in problems)
+    for problem in problems:
+        yield Finding("definition", problem)
+
     for key in definition.extra:
         if not key.startswith(_OWN_MARKS) and key not in reported:
             remedy = f"if it is your own key, name it x-{key}"
-            yield Finding(
-                "definition", Problem(definition.file, "unknown key", remedy, key)
-            )
+            problem = Problem(definition.file, "unknown key", remedy, key)
+            yield Finding("definition", problem)
 
 
 def is_doubtful(description: str) -> bool:
@@ -71,24 +74,32 @@ def is_doubtful(description: str) -> bool:
 
 def default_command(definition: Definition, node: FolderNode) -> Iterator[Finding]:
     """Yield a finding for a `default` that is not a command of its category."""
-    with suppress(HostError):  # an invalid command is reported separately
-        word = definition.default
-        inner = node.enter(node.aliased(word) or word) if word else None
-        command = inner and inner.read_command()
-        if word and not (command and command.entrypoint):
-            text = f"this category has no command {word}"
-            yield Finding("definition", Problem(definition.file, text, key="default"))
+    word = definition.default
+    if not word:
+        return
+    command: Definition | None = None
+    try:
+        inner = node.enter(node.aliased(word) or word)
+        if inner is not None:
+            command = inner.read_command()
+    except HostError:
+        return  # the invalid command is reported separately
+    if command is None or not command.entrypoint:
+        text = f"this category has no command {word}"
+        yield Finding("definition", Problem(definition.file, text, key="default"))
 
 
 def written_secrets(definition: Definition) -> Iterator[Finding]:
+    """Yield a finding for each secret whose value `envs` has in plain text."""
     secrets = declared_secrets(definition, definition.envs)
     for name, value in definition.envs.items():
-        if (name in secrets or is_secret(name)) and value and "$" not in value:
+        is_masked = name in secrets or is_secret(name)
+        # A value with `$` takes the secret from elsewhere.
+        if is_masked and value and "$" not in value:
             text = "looks like a secret, which every reader of this file can see"
             remedy = 'set the secret in the environment, or put a reference to it into "secrets"'
-            yield Finding(
-                "secret", Problem(definition.file, text, remedy, f"envs.{name}")
-            )
+            problem = Problem(definition.file, text, remedy, f"envs.{name}")
+            yield Finding("secret", problem)
 
 
 def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
@@ -99,14 +110,33 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     if not definition.reads_sources and (definition.envs or definition.env_files):
         what = '"sources" is false, so "envs" and "env_files" have no effect'
         yield Finding("variables", Problem(definition.file, what, key="sources"))
-    needed = (
-        *definition.required_envs,
-        *(argument.variable for argument in definition.args),
-    )
+
+    # A run sets these variables, or fails, before it reads the sources.
+    needed: list[str] = [*definition.required_envs]
+    for argument in definition.args:
+        needed.append(argument.variable)
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
-    schemes = [
-        SecretScheme(text.partition(":")[0], "") for text in definition.secrets.values()
-    ]
+    reader, problems = _read_sources(definition, layers)
+
+    texts = [("env_files", text) for text in definition.env_files]
+    # A file that was not read may define any name.
+    if not layers.missing and not layers.unasked:
+        problems += reader.undefined
+        texts += [(f"envs.{name}", text) for name, text in definition.envs.items()]
+    for key, text in texts:
+        for name in _undefined_names(text, definition, layers):
+            problems.append(_undefined(name, definition.file, key))
+    for problem in problems:
+        yield Finding("variables", problem)
+
+
+def _read_sources(
+    definition: Definition, layers: Layers
+) -> tuple[_LintReader, list[Problem]]:
+    """Read `env_files` and `envs` into `layers`; return the reader, and the problems."""
+    schemes = []
+    for reference in definition.secrets.values():
+        schemes.append(SecretScheme(reference.partition(":")[0], ""))
     problems: list[Problem] = []
     reader = _LintReader((), definition, layers, problems.append, schemes)
     try:
@@ -114,16 +144,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
             reader.read(source)
     except HostError as error:
         problems.append(error.problem)
-    yield from (Finding("variables", problem) for problem in problems)
-    texts = [("env_files", text) for text in definition.env_files]
-    if not (
-        layers.missing or layers.unasked
-    ):  # otherwise, unread files may define the names
-        yield from (Finding("variables", one) for one in reader.undefined)
-        texts += [(f"envs.{name}", text) for name, text in definition.envs.items()]
-    for key, text in texts:
-        for name in _undefined_names(text, definition, layers):
-            yield Finding("variables", _undefined(name, definition.file, key))
+    return reader, problems
 
 
 class _LintReader(SourceReader):
@@ -139,9 +160,8 @@ class _LintReader(SourceReader):
         line: int = 0,
         on_warning: Callable[[Problem], None] | None = None,
     ) -> str:
-        if (
-            line
-        ):  # a value in a file; the others are checked when all variables are known
+        # Only a value in a file has a line; the others are checked when all variables are known.
+        if line:
             for name in _undefined_names(text, self.definition, self.layers):
                 self.undefined += (_undefined(name, path, key, line),)
         return super().expanded(text, path, key, line, on_warning)
@@ -151,12 +171,12 @@ def _undefined_names(text: str, definition: Definition, layers: Layers) -> list[
     """Return the variables in `text` that nothing defines, sorted, except those with a default."""
     names: dict[str, None] = {}
     expand(text, names.setdefault)
-    asked = names.keys() - {*_WITH_DEFAULT.findall(text), *definition.secrets}
-    return [
-        name
-        for name in sorted(asked)
-        if layers.get(name) is None and not from_system(name)
-    ]
+    needed = names.keys() - {*_WITH_DEFAULT.findall(text), *definition.secrets}
+    undefined = []
+    for name in sorted(needed):
+        if layers.get(name) is None and not from_system(name):
+            undefined.append(name)
+    return undefined
 
 
 def _undefined(name: str, path: str, key: str, line: int = 0) -> Problem:
@@ -167,15 +187,16 @@ def _undefined(name: str, path: str, key: str, line: int = 0) -> Problem:
 def path_folders(definition: Definition) -> Iterator[Finding]:
     """Yield the folders of the key `path` that are missing or that a run would refuse."""
     try:
-        for folder in check_folders(definition):
-            if folder.source.startswith(f"{definition.file}:") and not os.path.isdir(
-                folder.path
-            ):
-                what = f"{folder.path} is not a directory"
-                yield Finding("definition", Problem(definition.file, what, key="path"))
+        folders = check_folders(definition)
     except HostError as error:
         if error.problem.path == definition.file:  # each file is checked once
             yield Finding("definition", error.problem)
+        return
+    for folder in folders:
+        is_of_this_file = folder.source.startswith(f"{definition.file}:")
+        if is_of_this_file and not os.path.isdir(folder.path):
+            what = f"{folder.path} is not a directory"
+            yield Finding("definition", Problem(definition.file, what, key="path"))
 
 
 def output(definition: Definition) -> Iterator[Finding]:
@@ -192,43 +213,65 @@ def calling_shell(definition: Definition) -> Iterator[Finding]:
         yield Finding("definition", Problem(definition.file, IN_PROJECT, key="shell"))
 
 
-def hooks(path: str) -> Iterator[Finding]:
-    """Yield a finding if a hooks file has a syntax error or no hook; the file is not run."""
-    code, what, line = read_regular(path, HostError), "", 1
+def hooks(path: str, *, is_here: bool) -> Iterator[Finding]:
+    """Yield the problems of a hooks file, which is not run.
+
+    It may have a syntax error, no hook, or a command with a wrong entrypoint. `is_here` says
+    whether the plugin belongs to this installation.
+    """
+    code = read_regular(path, HostError)
     try:
         compile(code, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as failure:
-        what, line = (
-            f"is not valid Python: {failure}",
-            getattr(failure, "lineno", None) or 1,
-        )
-    if not what and not declarations_in(code)[0]:
-        what = "no function is marked with @hookimpl, so no hook is called"
-    if what:
+        what = f"is not valid Python: {failure}"
+        line = getattr(failure, "lineno", None) or 1
         yield Finding("plugin", Problem(path, what, line=line))
-
-
-def script_findings(
-    definition: Definition, environ: Mapping[str, str], shells: list[str]
-) -> Iterator[Finding]:
-    """Yield the problems in a command's entrypoint; add shell scripts to `shells`."""
-    script, wrong = os.path.join(definition.directory, definition.entrypoint), ""
-    if definition.in_python:
         return
+
+    hook_names, _ = declarations_in(code)
+    if not hook_names:
+        what = "no function is marked with @hookimpl, so no hook is called"
+        yield Finding("plugin", Problem(path, what, line=1))
+    yield from entrypoints_in(path, code, is_here=is_here)
+
+
+def entrypoint(
+    definition: Definition,
+    environ: Mapping[str, str],
+    shells: list[str],
+    *,
+    is_here: bool,
+) -> Iterator[Finding]:
+    """Yield the problems in a command's entrypoint; add shell scripts to `shells`.
+
+    `is_here` says whether the command belongs to this installation.
+    """
+    file = definition.file
+    if definition.in_python:
+        fault = reference_fault(definition.entrypoint)
+        if fault is not None:
+            yield fault.finding(file, is_here=is_here)
+        return
+
+    script = os.path.join(definition.directory, definition.entrypoint)
+    wrong = ""
     if not definition.is_script:  # FolderNode has checked the links of scripts
         wrong = why_outside(definition.directory, definition.entrypoint)
-    if wrong or not os.path.lexists(script):
-        wrong = wrong or f"{script} does not exist"
-        yield Finding("entrypoint", Problem(definition.file, wrong, key="entrypoint"))
+    if not wrong and not os.path.lexists(script):
+        wrong = f"{script} does not exist"
+    if wrong:
+        yield Finding("entrypoint", Problem(file, wrong, key="entrypoint"))
         return
+
     try:
         start = start_of(script, environ)
     except HostError as error:
+        # A script for another system may have an interpreter that only that system has.
         if definition.compatible:
-            yield Finding(
-                "shebang" if error.problem.line else "entrypoint", error.problem
-            )
+            rule = "shebang" if error.problem.line else "entrypoint"
+            yield Finding(rule, error.problem)
         return
+
     if os.path.basename(start.interpreter) in _SHELLS:
         shells.append(script)
     if start.argv == ["bash", script]:
@@ -244,17 +287,19 @@ def shellcheck_findings(
     program = find_program("shellcheck", environ)
     if not (program and scripts):
         return
+    command = [program, *_OPTIONS, "--", *scripts]
     try:
-        checked = [program, *_OPTIONS, "--", *scripts]
-        ended = bounded_call(checked, environ, _SHELLCHECK_SECONDS, program)
+        ended = bounded_call(command, environ, _SHELLCHECK_SECONDS, program)
         comments = json.loads(ended.stdout)["comments"]
     except (HostError, OSError, ValueError):
-        yield Finding(
-            "shellcheck",
-            Problem(scripts[0], "shellcheck failed", f"run: {program} {scripts[0]}"),
-        )
+        remedy = f"run: {program} {scripts[0]}"
+        problem = Problem(scripts[0], "shellcheck failed", remedy)
+        yield Finding("shellcheck", problem)
         return
-    for one in comments:
-        text = f"SC{one['code']}: {one['message']}"
-        problem = Problem(one["file"], text, line=one["line"], column=one["column"])
+
+    for comment in comments:
+        text = f"SC{comment['code']}: {comment['message']}"
+        line = comment["line"]
+        column = comment["column"]
+        problem = Problem(comment["file"], text, line=line, column=column)
         yield Finding("shellcheck", problem)

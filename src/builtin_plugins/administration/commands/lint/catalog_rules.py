@@ -1,0 +1,73 @@
+"""The rules that need all commands together: which ones are hidden, and where they have moved."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+from builtin_plugins.administration.findings import Finding
+from host import Category, Command, HostError, Problem
+from host.cli.contents import contents
+from host.run.catalog import Catalog
+from host.run.projects import Project
+
+
+def shadowed(catalog: Catalog, projects: Sequence[Project] = ()) -> Iterator[Finding]:
+    """Yield a finding for each hidden command; a hidden one in a project is only a hint."""
+    roots: list[str] = []
+    for project in projects:
+        folders = (project.root, os.path.realpath(project.commands_dir))
+        roots += [f"{folder}/" for folder in folders]
+
+    listed = contents(catalog, (), deep=True)
+    rows: list[Command | Category] = [*listed.commands, *listed.categories]
+    for row in rows:
+        winner = "the category of that name"
+        if isinstance(row, Command):
+            winner = row.definition.file or f"plugin {row.plugin}"
+        for place in row.shadows:
+            text = f"{' '.join(row.words)} is hidden by {winner}"
+            remedy = "rename one of the two, or disable the plugin"
+            is_in_project = place.startswith(tuple(roots))
+            problem = Problem(place, text, remedy)
+            yield Finding("shadowed", problem, hint=is_in_project)
+
+
+def moved(catalog: Catalog) -> Iterator[Finding]:
+    """Yield a finding for each command whose `moved_to` names no command that can run."""
+    for command in contents(catalog, (), deep=True).commands:
+        problem = _problem_of_move(catalog, command)
+        if problem is not None:
+            yield Finding("definition", problem)
+
+
+def moved_in_part(part: Catalog, whole: Catalog | None) -> Iterator[Finding]:
+    """Yield what `moved` yields for a part of an installation, such as a plugin.
+
+    A target whose first word the part does not have may be elsewhere in the installation that the
+    part is for. It is looked up in `whole`, if there is an installation here; a missing one is
+    only a hint, because the installation here may be another.
+    """
+    for command in contents(part, (), deep=True).commands:
+        problem = _problem_of_move(part, command)
+        if problem is None:
+            continue
+        target = tuple(command.definition.moved_to.split())
+        is_inside = part.find(target[:1]).words == target[:1]
+        if is_inside or not _has_command(whole, target):
+            yield Finding("definition", problem, hint=not is_inside)
+
+
+def _problem_of_move(catalog: Catalog, command: Command) -> Problem | None:
+    if not command.definition.moved_to:
+        return None
+    try:
+        catalog.follow(catalog.find(command.words))
+    except HostError as error:
+        return error.problem
+    return None
+
+
+def _has_command(catalog: Catalog | None, words: tuple[str, ...]) -> bool:
+    if catalog is None:
+        return False
+    match = catalog.find(words)
+    return match.kind == "command" and match.words == words

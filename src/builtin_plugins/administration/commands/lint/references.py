@@ -1,0 +1,183 @@
+"""Check the Python references of entrypoints, by the text of modules; no module is imported.
+
+What only running code could tell is taken to be right: a name that a star import may define, for
+example, and an entrypoint that a hooks file computes.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec, PathFinder
+from typing import NamedTuple
+
+from builtin_plugins.administration.findings import Finding
+from host import HostError, Problem
+from host.run.definition import is_reference
+from host.run.files import read_regular
+from host.run.importing import complete_import_path
+from host.run.suggestions import did_you_mean
+
+_KEY = "entrypoint"
+_INSTALL = "install the package that has it, or correct the reference"
+
+
+class Fault(NamedTuple):
+    """Why a reference is wrong, and the remedy.
+
+    `is_certain` is false if the reason depends on what is installed: the reference may be right
+    where the plugin or installation is used.
+    """
+
+    text: str
+    remedy: str = ""
+    is_certain: bool = True
+
+    def finding(
+        self, path: str, line: int = 0, column: int = 0, *, is_here: bool
+    ) -> Finding:
+        """Return the finding; with `is_here`, what is checked belongs to this installation."""
+        problem = Problem(path, self.text, self.remedy, _KEY, line, column)
+        return Finding("entrypoint", problem, hint=not (self.is_certain or is_here))
+
+
+def reference_fault(reference: str) -> Fault | None:
+    """Return why a reference "package.module:attr" names nothing that can run, or None."""
+    module, _, attribute = reference.partition(":")
+    spec = _find_module(module)
+    if spec is None:
+        return Fault(f"there is no module {module}", _INSTALL, is_certain=False)
+    if spec.origin is None or not spec.origin.endswith(".py"):
+        return None  # a module in C, or a folder without __init__.py
+
+    try:
+        tree = ast.parse(read_regular(spec.origin, HostError))
+    except (SyntaxError, ValueError) as failure:
+        return Fault(f"{spec.origin} is not valid Python: {failure}")
+    except (HostError, FileNotFoundError):
+        return None
+    names = _Names()
+    names.visit(tree)
+    return _fault_of_name(module, attribute, names)
+
+
+def _fault_of_name(module: str, attribute: str, names: _Names) -> Fault | None:
+    if names.is_open:
+        return None
+    name = attribute.partition(".")[0]
+    if name not in names.bound:
+        text = f"{module} does not define {name}"
+        public = [bound for bound in sorted(names.bound) if not bound.startswith("_")]
+        return Fault(text, did_you_mean(name, public))
+    if attribute in names.values:
+        return Fault(f"{name} in {module} is neither a function nor a click command")
+    return None
+
+
+def entrypoints_in(path: str, code: bytes, *, is_here: bool) -> Iterator[Finding]:
+    """Yield a finding for each wrong entrypoint in a hooks file.
+
+    Only dicts that the file writes out are checked, as in `{"name": "X", "entrypoint": "x.y:z"}`.
+    """
+    for node in ast.walk(ast.parse(code)):
+        if not isinstance(node, ast.Dict):
+            continue
+        for key, value in zip(node.keys, node.values, strict=True):
+            if not (isinstance(key, ast.Constant) and key.value == _KEY):
+                continue
+            if not (isinstance(value, ast.Constant) and isinstance(value.value, str)):
+                continue
+            fault = _fault_in_hooks_file(path, value.value)
+            if fault is not None:
+                # The column is in characters, and `col_offset` in bytes.
+                before = code.splitlines()[value.lineno - 1][: value.col_offset]
+                column = len(before.decode(errors="replace")) + 1
+                yield fault.finding(path, value.lineno, column, is_here=is_here)
+
+
+def _fault_in_hooks_file(path: str, reference: str) -> Fault | None:
+    if not is_reference(reference):
+        return Fault('expected a reference "package.module:attr"')
+    module = reference.partition(":")[0]
+    is_its_name = module == os.path.basename(path).removesuffix(".py")
+    if is_its_name and _find_module(module) is None:
+        # The lock leaves such a command out: see `host.planning.plugin_worker`.
+        text = f"{reference} is in the hooks file, which a run cannot import"
+        return Fault(text, "put it into a package, or make the command a script")
+    return reference_fault(reference)
+
+
+def _find_module(name: str) -> ModuleSpec | None:
+    """Find a module without importing it or the packages that contain it."""
+    first, *inner = name.split(".")
+    complete_import_path(first)
+    try:
+        spec = importlib.util.find_spec(first)
+        for part in inner:
+            if spec is None or spec.submodule_search_locations is None:
+                return None
+            places = [*spec.submodule_search_locations]
+            spec = PathFinder.find_spec(f"{spec.name}.{part}", places)
+    except (ImportError, ValueError):
+        return (
+            None  # for example, a module that is imported already and has no `__spec__`
+        )
+    return spec
+
+
+class _Names(ast.NodeVisitor):
+    """The names that the code of a module binds at its top level.
+
+    bound    all names
+    values   those that are bound once, and to a literal such as 3 or []
+    is_open  whether there may be more: through a star import, `global` or `__getattr__`
+    """
+
+    def __init__(self) -> None:
+        self.bound: set[str] = set()
+        self.values: set[str] = set()
+        self.is_open = False
+
+    def _bind(self, name: str) -> None:
+        self.values.discard(name)
+        self.bound.add(name)
+
+    def _enter_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._bind(node.name)
+        if node.name == "__getattr__":
+            self.is_open = True
+        # Names inside are its own, unless it declares them as `global`.
+        if any(isinstance(inner, ast.Global) for inner in ast.walk(node)):
+            self.is_open = True
+
+    visit_FunctionDef = visit_AsyncFunctionDef = _enter_function  # noqa: N815 - ast's names
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._bind(node.name)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        pass  # it has names of its own
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self._bind(node.id)
+        elif node.id in ("globals", "exec", "vars"):
+            self.is_open = True
+
+    def visit_alias(self, node: ast.alias) -> None:
+        if node.name == "*":
+            self.is_open = True
+        self._bind(node.asname or node.name.partition(".")[0])
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        known = {*self.bound}
+        self.generic_visit(node)
+        if isinstance(node.value, _LITERALS):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and target.id not in known:
+                    self.values.add(target.id)
+
+
+_LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
