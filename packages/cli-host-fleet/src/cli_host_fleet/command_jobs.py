@@ -5,21 +5,22 @@ Only this module queries the program for the command and its variables.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cli_host_fleet import variables
+from cli_host_fleet.entrypoint import start_of
 from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.session import Elevation, RefusedError
-from cli_host_fleet.shipment import config, start_of
 from cli_host_fleet.transport import Host, Transport
 from host import Command, Definition, HostError, Program, Variable, is_trusted
 
-_HEAD = 256
+_HEAD = 256  # bytes of an entrypoint, for its shebang; Linux reads as many
 # the rank of secret references, which are resolved locally and only once
 _SECRETS = 4.5
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -48,7 +49,8 @@ class Order:
 def check_names(asked: Sequence[str]) -> None:
     """Raise FleetError if one of the caller's variables to send is not set."""
     for name in asked:
-        if not _NAME.fullmatch(name) or name not in os.environ:
+        is_name = _NAME.fullmatch(name)
+        if not is_name or name not in os.environ:
             raise FleetError(f"--env {name}: no variable of that name is set")
 
 
@@ -59,9 +61,8 @@ def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[st
     """
     command, args = program.choose(words)
     if not is_trusted(command.definition):
-        program.environment(
-            command.words
-        )  # raises the error that a local run would raise
+        # This raises the error that a local run would raise.
+        program.environment(command.words)
     return command, args
 
 
@@ -70,9 +71,12 @@ def asks_help(program: Program, words: Sequence[str]) -> bool:
     if words[-1] not in _HELP:
         return False
     try:
-        return len(program.find(words).words) == len(words) - 1
+        command = program.find(words)
     except HostError:
         return True  # a category, or words that a local run would refuse
+
+    # Beside other arguments, --help belongs to the command.
+    return len(command.words) == len(words) - 1
 
 
 def check_shippable(command: Command) -> None:
@@ -98,11 +102,7 @@ class CommandJob(Job):
         self._program = program
         self._secrets: Mapping[str, str] = {}
         self._referenced: Mapping[str, str] = {}  # values of references in `env_files`
-        try:
-            if order.stdin:
-                self.shipment.add_stdin(order.stdin)
-        except OSError as failure:
-            raise FleetError(f"--stdin {order.stdin}: {failure.strerror}") from None
+        self.add_stdin(order.stdin)
 
     def recorded_as(self, program: Program) -> tuple[Sequence[str], Sequence[str]]:
         return self.order.command.words, self.order.args
@@ -113,14 +113,13 @@ class CommandJob(Job):
             name = f"ARG_{argument.bare_name.upper().replace('-', '_')}"
             if argument.secret and name in self.order.declared:
                 answers.append(self.order.declared[name])
+
         return [*self._secrets.values(), *self._referenced.values(), *answers]
 
     def masked_words(self) -> list[str]:
         command = self.order.command
-        return [
-            *command.words,
-            *self._program.masked_arguments(command, self.order.args),
-        ]
+        masked = self._program.masked_arguments(command, self.order.args)
+        return [*command.words, *masked]
 
     def _environment_there(
         self, host: Host, facts: Mapping[str, str], place: str
@@ -130,12 +129,18 @@ class CommandJob(Job):
         inventory = {**self._referenced, **host.variables}
         caller = variables.caller_there(os.environ, inventory, facts)
         environment = self._program.environment(command.words, caller, facts)
+
+        # The references stand for the values that `connect` has resolved, once for all hosts.
         for name, value in self._secrets.items():
-            if name in environment and environment[name].rank == _SECRETS:
-                environment[name] = environment[name].replaced(value=value)
+            variable = environment.get(name)
+            if variable is not None and variable.rank == _SECRETS:
+                environment[name] = variable.replaced(value=value)
+
+        # These are sent if they are set, whether a source names them or not.
         asked = {*inventory, *self.order.asked, *command.definition.required_envs}
         asked.update(argument.env for argument in command.definition.args)
         given = {name: caller[name] for name in asked if name in caller}
+
         return self._chosen(list(environment.values()), given, place)
 
     def _chosen(
@@ -156,30 +161,40 @@ class ShippedJob(CommandJob):
     ) -> None:
         super().__init__(program, order, hosts)
         command = order.command
-        check_shippable(command)
-        self._folder = "/".join(("commands", *command.words))
-        self._prefix, loads = _start(command)
-        self._requires = [
-            requirement.row() for requirement in command.definition.requires
-        ]
-        self._library = program.name.replace(":", "") if loads else ""
         definition = command.definition
-        env_files = [path for level in definition.chain for path in level.env_files]
+        check_shippable(command)
+
+        self._folder = "/".join(("commands", *command.words))
+        self._prefix, loads_library = _start(command)
+        self._library = ""
+        if loads_library:
+            self._library = program.name.replace(":", "")  # see CLI_HOST_INIT in run.sh
+        self._requires = [requirement.row() for requirement in definition.requires]
+
+        env_files: list[str] = []
+        for level in definition.chain:
+            env_files += level.env_files
         self._references = tuple(path for path in env_files if ":" in path)
         self._has_unresolved = bool(definition.secrets or self._references)
-        self.shipment.add_tree(program.lib_dir, "core/lib")
-        self.shipment.add_text("core/cli.json", config(program.name, program.version))
-        if definition.is_script:
-            self.shipment.add_file(
-                definition.file, f"{self._folder}/{definition.entrypoint}"
-            )
-        else:
-            self.shipment.add_tree(
-                command.directory, self._folder, _stays_here(definition)
-            )
-        self.shipment.close()
+
+        self._ship(definition)
         if definition.project is not None:
             self._check_project()
+
+    def _ship(self, definition: Definition) -> None:
+        """Add core/lib and the command's folder, or only its file if it has no folder."""
+        program = self._program
+        cli_json = json.dumps({"name": program.name, "version": program.version})
+        self.shipment.add_tree(program.lib_dir, "core/lib")
+        self.shipment.add_text("core/cli.json", cli_json)
+
+        if definition.is_script:
+            place = f"{self._folder}/{definition.entrypoint}"
+            self.shipment.add_file(definition.file, place)
+        else:
+            directory = self.order.command.directory
+            self.shipment.add_tree(directory, self._folder, _stays_here(definition))
+        self.shipment.close()
 
     def _check_project(self) -> None:
         """Raise FleetError if the command uses PROJECT_DIR, which would be unset on the hosts.
@@ -188,44 +203,52 @@ class ShippedJob(CommandJob):
         harmless, because they are expanded on this machine.
         """
         command = self.order.command
-        places = [
-            f"envs: {name}"
-            for entry in command.definition.chain
-            for name, value in entry.envs.items()
-            if _PROJECT in value
-        ]
-        names = self.shipment.mentions(_PROJECT.encode(), self._folder)
-        places += [name for name in names if name != "command.json"]
+        places = []
+        for level in command.definition.chain:
+            for name, value in level.envs.items():
+                if _PROJECT in value:
+                    places.append(f"envs: {name}")
+        for file in self.shipment.mentions(_PROJECT.encode(), self._folder):
+            if file != "command.json":  # its `envs` are in the chain
+                places.append(file)
+
         if places:
+            name = " ".join(command.words)
             raise FleetError(
-                f"{' '.join(command.words)} uses {_PROJECT} ({places[0]}), a directory that hosts "
+                f"{name} uses {_PROJECT} ({places[0]}), a directory that hosts "
                 "do not have; pass what it needs from there as arguments or with --stdin"
             )
 
     def connect(self, transport: Transport, elevation: Elevation | None) -> None:
         super().connect(transport, elevation)
         if self._has_unresolved:
-            words = self.order.command.words
-            secrets, referenced = {}, {}
-            for name, variable in self._program.environment(
-                words, os.environ, secrets=True
-            ).items():
-                if variable.rank == _SECRETS:
-                    secrets[name] = variable.value
-                # Other sources can expand these values: they join the caller's environment.
-                if variable.source.startswith(self._references):
-                    referenced[name] = variable.value
-            self._secrets, self._referenced = secrets, referenced
+            self._resolve()
             self._has_unresolved = False
 
+    def _resolve(self) -> None:
+        """Ask the providers of secrets, on this machine and once; raises HostError."""
+        words = self.order.command.words
+        environment = self._program.environment(words, os.environ, secrets=True)
+
+        secrets = {}
+        referenced = {}
+        for name, variable in environment.items():
+            if variable.rank == _SECRETS:
+                secrets[name] = variable.value
+            # Other sources can expand these values: they join the caller's environment.
+            if variable.source.startswith(self._references):
+                referenced[name] = variable.value
+        self._secrets = secrets
+        self._referenced = referenced
+
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
-        systems = self.order.command.definition.os
-        if systems and facts.system not in systems:
-            raise RefusedError(
-                f"runs on {' and '.join(systems)} only; this is {facts.system}"
-            )
-        entrypoint = self.order.command.definition.entrypoint
-        argv = [*self._prefix, f"{place}/{self._folder}/{entrypoint}", *self.order.args]
+        definition = self.order.command.definition
+        if definition.os and facts.system not in definition.os:
+            systems = " and ".join(definition.os)
+            raise RefusedError(f"runs on {systems} only; this is {facts.system}")
+
+        file = f"{place}/{self._folder}/{definition.entrypoint}"
+        argv = [*self._prefix, file, *self.order.args]
         environment = self._environment_there(host, facts.variables(), place)
         return Start(argv, environment, self._library, self._requires)
 
@@ -235,6 +258,7 @@ class ShippedJob(CommandJob):
         chosen = {**variables.shipped(environment, given, place), **self.order.declared}
         if self._has_unresolved:
             return chosen  # a preview: the required variables may be among the secrets
+
         problems = []
         for name in self.order.command.definition.required_envs:
             fault = name.fault(chosen.get(name))
@@ -254,15 +278,17 @@ class InstalledJob(CommandJob):
         self, program: Program, order: Order, hosts: Mapping[str, Host], path: str
     ) -> None:
         super().__init__(program, order, hosts)
-        program.arguments(
-            order.command, order.args
-        )  # an answer that is no argument is not sent
+        # The answer to a question about a secret argument is not in `args`, so no host would get
+        # it: this raises the error of a missing argument.
+        program.arguments(order.command, order.args)
         self._path = path
         self.shipment.close()
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
-        argv = [there(self._path, facts), *self.order.command.words, *self.order.args]
-        return Start(argv, self._environment_there(host, facts.variables(), place))
+        program = there(self._path, facts)
+        argv = [program, *self.order.command.words, *self.order.args]
+        environment = self._environment_there(host, facts.variables(), place)
+        return Start(argv, environment)
 
     def _chosen(
         self, environment: Collection[Variable], given: Mapping[str, str], place: str
@@ -272,16 +298,19 @@ class InstalledJob(CommandJob):
 
 def there(path: str, facts: Facts) -> str:
     """Return a path on a host, with `~/` expanded to the host's home directory."""
-    return facts.home + path[1:] if path.startswith("~/") else path
+    if path.startswith("~/"):
+        return facts.home + path.removeprefix("~")
+    return path
 
 
 def _stays_here(definition: Definition) -> list[str]:
     """Return the files of a command's folder that hold variables or secrets."""
     files = [*definition.env_files]
     for reference in (*definition.env_files, *definition.secrets.values()):
-        _, colon, rest = reference.partition(":")
-        path = rest.partition("#")[0]
-        if colon and path:
+        # The file of a reference such as sops:secrets.yaml#key
+        _, _, rest = reference.partition(":")
+        path, _, _ = rest.partition("#")
+        if path:
             files.append(path)
     return files
 
@@ -291,7 +320,8 @@ def _start(command: Command) -> tuple[list[str], bool]:
     file = os.path.join(command.directory, command.definition.entrypoint)
     try:
         with open(file, "rb") as opened:
-            executable = bool(os.fstat(opened.fileno()).st_mode & 0o111)
-            return start_of(opened.read(_HEAD), executable)
+            mode = os.fstat(opened.fileno()).st_mode
+            head = opened.read(_HEAD)
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
+    return start_of(head, executable=bool(mode & 0o111))

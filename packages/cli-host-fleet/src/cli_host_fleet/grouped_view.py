@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 from cli_host_fleet.captured import STREAMS, Captured
 from cli_host_fleet.node_sets import folded
@@ -19,9 +18,8 @@ from cli_host_fleet.session import Output
 from cli_host_fleet.text_view import Row, TextView, row_of
 
 _QUIET = 1.0  # seconds without an end before the groups so far are printed
-_MOST_COMPARED = (
-    1 << 20
-)  # bytes; a larger output is printed whole instead of its differences
+# bytes; a larger output is printed whole instead of its differences
+_MOST_COMPARED = 1 << 20
 
 
 class GroupedView(TextView):
@@ -51,117 +49,140 @@ class GroupedView(TextView):
     def output(self, host: str) -> Output:
         if host in self._running:  # an earlier attempt did not reach the host
             self._running[host].captured.close()
-        self._running[host] = _Held(Captured())
-        return self._running[host]
+
+        held = _Held(Captured())
+        self._running[host] = held
+        return held
 
     def finished(self, result: Result) -> None:
         self._last_end = time.monotonic()
         held = self._running.pop(result.host, None)
         if held is None:
-            return
+            return  # a skipped host
         if held.passed_on is not None:
             super().finished(result)
             return
-        group = self._ended.get(held.captured.digest())
+
+        digest = held.captured.digest()
+        group = self._ended.get(digest)
         if group is None:
             group = _Group([], held.captured)
-            self._ended[held.captured.digest()] = group
+            self._ended[digest] = group
         else:
-            held.captured.close()
+            held.captured.close()  # the group has the same output
         group.hosts.append(result.host)
 
     def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None:
         now = time.monotonic()
         for host, held in self._running.items():
-            is_late = held.since is not None and now - held.since > self._patience
-            if is_late and held.passed_on is None:
+            if held.since is None or held.passed_on is not None:
+                continue  # it has printed nothing, or is no longer held back
+            if now - held.since > self._patience:
                 self._pass_on(host, held)
-        if running and self._ended and now - self._last_end > _QUIET:
+
+        # Without running hosts, `end` prints the groups.
+        is_quiet = now - self._last_end > _QUIET
+        if running and self._ended and is_quiet:
             self._print_groups()
         super().tick(running, done, total)
 
     def end(self, results: Sequence[Result], seconds: float) -> None:
         """Print the groups that are left, and one row for hosts that ended alike."""
         self._print_groups()
-        rows: dict[Row, list[Result]] = {}
+
+        # Results are alike if their rows differ only in the host and in the seconds.
+        by_end: dict[Row, list[Result]] = {}
         for result in results:
             _, state, status, _, tries, reason = row_of(result)
-            rows.setdefault(("", state, status, "", tries, reason), []).append(result)
-        self._table([_row(row, alike) for row, alike in rows.items()])
+            row = ("", state, status, "", tries, reason)
+            by_end.setdefault(row, []).append(result)
+
+        self._table([_row_of_all(alike) for alike in by_end.values()])
         self._summary(results, seconds)
 
     def _pass_on(self, host: str, held: _Held) -> None:
         """Print the lines of a host from now on as they come, and those that were held back."""
         output = super().output(host)
         held.passed_on = output
-        for stream in STREAMS:
-            for piece in held.captured.pieces(stream):
-                output.write(stream, piece)
+        _copy(held.captured, output)
         held.captured.close()
 
     def _print_groups(self) -> None:
         """Print the groups since the last call, the largest first."""
-        groups = sorted(
-            self._ended.items(),
-            key=lambda item: (-len(item[1].hosts), folded(item[1].hosts)),
-        )
+        groups = sorted(self._ended.values(), key=_largest_first)
         self._ended = {}
-        known = [*self._printed.values(), *(group for _, group in groups)]
+        known = [*self._printed.values(), *groups]
         largest = max(known, key=lambda group: len(group.hosts), default=None)
-        for digest, group in groups:
+
+        for group in groups:
+            digest = group.captured.digest()
             earlier = self._printed.get(digest)
-            if earlier is not None:
-                self._title(group, f"the same as {folded(earlier.hosts)}")
-                earlier.hosts += group.hosts
-                group.captured.close()
+            if earlier is None:
+                self._printed[digest] = group
+                self._print_group(group, largest, is_only=len(known) == 1)
                 continue
-            self._printed[digest] = group
-            if group.is_silent():
-                if len(known) > 1:
-                    self._title(group, "no output")
-            elif self._diff and group is not largest and largest is not None:
-                self._print_differences(group, largest)
-            elif len(group.hosts) > 1 or len(known) == 1 or self._patience > _QUIET:
-                self._print_output(group)
-            else:
-                self._print_lines(group)
+
+            self._title(group, f"the same as {folded(earlier.hosts)}")
+            earlier.hosts += group.hosts
+            group.captured.close()
+
+    def _print_group(
+        self, group: _Group, largest: _Group | None, *, is_only: bool
+    ) -> None:
+        if group.is_silent():
+            if not is_only:
+                self._title(group, "no output")
+            return
+        if self._diff and largest is not None and group is not largest:
+            self._print_differences(group, largest)
+            return
+
+        # A host that shares its output with none looks as without groups, unless they were asked
+        # for: then the user expects a title.
+        is_asked_for = self._patience > _QUIET
+        if len(group.hosts) > 1 or is_only or is_asked_for:
+            self._print_output(group)
+        else:
+            self._print_lines(group)
 
     def _title(self, group: _Group, note: str = "") -> None:
-        count = len(group.hosts)
-        number = f" ({count})" if count > 1 else ""
-        after = f": {note}" if note else ":"
-        text = f"{folded(group.hosts)}{number}{after}"
-        bold = f"\x1b[1m{text}\x1b[0m" if self._lively else text
-        self._write_stdout(f"{bold}\n".encode())
+        """Print the hosts of a group, their number if there are several, and a note."""
+        text = folded(group.hosts)
+        if len(group.hosts) > 1:
+            text += f" ({len(group.hosts)})"
+        text += f": {note}" if note else ":"
+
+        if self._lively:
+            text = f"\x1b[1m{text}\x1b[0m"
+        self._write_stdout(f"{text}\n".encode())
 
     def _print_output(self, group: _Group) -> None:
         self._title(group)
-        for stream, write in (
-            ("stdout", self._write_stdout),
-            ("stderr", self._write_stderr),
-        ):
+        writers = {"stdout": self._write_stdout, "stderr": self._write_stderr}
+        for stream, write in writers.items():
             last = b"\n"
             for piece in group.captured.pieces(stream):
                 write(piece)
                 last = piece
             if not last.endswith(b"\n"):
-                write(b"\n")
+                write(b"\n")  # so that the next title is at the start of a line
 
     def _print_lines(self, group: _Group) -> None:
         """Print the output of a host that nobody shares as lines with the host before them."""
         host = group.hosts[0]
         output = super().output(host)
-        for stream in STREAMS:
-            for piece in group.captured.pieces(stream):
-                output.write(stream, piece)
+        _copy(group.captured, output)
+        # This ends the last line; the state of the result has no effect.
         super().finished(Result(host, "ok"))
 
     def _print_differences(self, group: _Group, largest: _Group) -> None:
         """Print how a group's output differs from that of the largest group."""
-        before, after = largest.lines(), group.lines()
+        before = largest.lines()
+        after = group.lines()
         if before is None or after is None:
             self._print_output(group)
             return
+
         self._title(group, f"differs from {folded(largest.hosts)}")
         lines = difflib.unified_diff(before, after, n=1, lineterm="")
         for line in list(lines)[2:]:  # without the two lines that name files
@@ -179,7 +200,8 @@ class _Held:
     def write(self, stream: str, data: bytes) -> None:
         if self.since is None:
             self.since = time.monotonic()
-        (self.passed_on or self.captured).write(stream, data)
+        target = self.passed_on or self.captured
+        target.write(stream, data)
 
 
 class _Group:
@@ -194,14 +216,30 @@ class _Group:
 
     def lines(self) -> list[str] | None:
         """Return the lines of both streams, or None if they are too many to compare."""
-        if sum(self.captured.size(stream) for stream in STREAMS) > _MOST_COMPARED:
+        size = sum(self.captured.size(stream) for stream in STREAMS)
+        if size > _MOST_COMPARED:
             return None
-        content = b"".join(chain.from_iterable(map(self.captured.pieces, STREAMS)))
+
+        content = b""
+        for stream in STREAMS:
+            content += b"".join(self.captured.pieces(stream))
         return content.decode("utf-8", "surrogateescape").splitlines()
 
 
-def _row(row: Row, alike: Sequence[Result]) -> Row:
-    _, state, status, _, tries, reason = row
+def _largest_first(group: _Group) -> tuple[int, str]:
+    return -len(group.hosts), folded(group.hosts)
+
+
+def _copy(captured: Captured, output: Output) -> None:
+    for stream in STREAMS:
+        for piece in captured.pieces(stream):
+            output.write(stream, piece)
+
+
+def _row_of_all(alike: Sequence[Result]) -> Row:
+    """Return one row for hosts that ended alike, with the seconds of the slowest."""
     slowest = max(alike, key=lambda result: result.seconds)
-    hosts = [result.host for result in alike]
-    return folded(hosts), state, status, row_of(slowest)[3], tries, reason
+    hosts = folded([result.host for result in alike])
+    _, *others = row_of(slowest)
+    state, status, seconds, tries, reason = others
+    return hosts, state, status, seconds, tries, reason

@@ -33,8 +33,11 @@ class Lifelines:
     def _beat(self) -> None:
         while not self._ends.wait(SECONDS):
             with self._lock:
-                for descriptor in self._descriptors:
-                    try:
-                        os.write(descriptor, b"\n")
-                    except OSError:
-                        pass  # the pipe is closed or full; `Connection` detects a lost host
+                self._write_to_all()
+
+    def _write_to_all(self) -> None:
+        for descriptor in self._descriptors:
+            try:
+                os.write(descriptor, b"\n")
+            except OSError:
+                pass  # the pipe is closed or full; `Connection` detects a lost host

@@ -25,6 +25,7 @@ def discover_commands(
     The installation's sources of variables apply only to the commands that run on the hosts.
     """
     yield CategoryDeclaration(("fleet",), "Fleet", "Run commands on many hosts")
+
     for word, module, description, effects in _COMMANDS:
         definition = {
             "name": f"Fleet {word}",
@@ -32,6 +33,7 @@ def discover_commands(
             "entrypoint": f"cli_host_fleet.{module}:command",
             "effects": effects,
             "sources": False,
-            "starts_commands": True,  # --inventory and --ssh-config can start programs, too
+            # Even of `hosts`: --inventory and --ssh-config can start programs, too.
+            "starts_commands": True,
         }
         yield CommandDeclaration(("fleet", word), definition)

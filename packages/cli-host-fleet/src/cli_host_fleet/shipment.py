@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 import io
-import json
 import os
 import re
+import shutil
 import stat
 import tarfile
 import tempfile
@@ -29,10 +29,13 @@ def stem_of_a_run() -> str:
     All names have the same length and the same sum of bytes, so replacing one with another inside
     a tar archive keeps the archive's checksums valid.
     """
-    halves = [half for byte in os.urandom(8) for half in divmod(byte, 16)]
-    return "cli-fleet." + "".join(
-        chr(ord("a") + half) + chr(ord("p") - half) for half in halves
-    )
+    stem = "cli-fleet."
+    for digit in os.urandom(8).hex():
+        value = int(digit, 16)
+        # The second letter is as far from `p` as the first is from `a`: the sum is always the same.
+        stem += chr(ord("a") + value)
+        stem += chr(ord("p") - value)
+    return stem
 
 
 class Shipment:
@@ -46,9 +49,7 @@ class Shipment:
         )
         self.size = 0
         self.names: list[str] = []
-        top = self._member("")
-        top.type, top.mode = tarfile.DIRTYPE, 0o700
-        self._tar.addfile(top)
+        self._add_directory("", 0o700)
 
     def add_tree(
         self, directory: str, place: str, env_files: Sequence[str] = ()
@@ -63,13 +64,20 @@ class Shipment:
         named = [_REFERENCE.sub("*", os.path.normpath(path)) for path in env_files]
         stays = [*_ENV_FILES, *named]
         top = os.path.realpath(directory)
+
         for current, directories, files in os.walk(top):
-            kept = [name for name in directories if name not in _STAYS_HERE]
-            directories[:] = sorted(
-                name for name in kept if not _is_link(current, name)
-            )
-            links = [name for name in kept if _is_link(current, name)]
-            for name in sorted([*files, *links]):
+            names = [*files]
+            descends = []
+            for name in sorted(directories):
+                if name in _STAYS_HERE:
+                    continue
+                if os.path.islink(os.path.join(current, name)):
+                    names.append(name)
+                else:
+                    descends.append(name)
+            directories[:] = descends  # `os.walk` goes on with these
+
+            for name in sorted(names):
                 path = os.path.join(current, name)
                 inside = os.path.relpath(path, top)
                 if not _matches(name, stays) and not _matches(inside, stays):
@@ -87,30 +95,33 @@ class Shipment:
         """
         top = os.path.realpath(directory)
         for current, directories, files in os.walk(top):
-            directories.sort()
+            directories.sort()  # `os.walk` visits them in this order
             inside = os.path.relpath(current, top)
-            self._add_directory(place if inside == "." else f"{place}/{inside}")
+            beside = os.path.normpath(f"{place}/{inside}")
+            self._add_directory(beside, 0o755)  # an empty one arrives, too
+
             for name in sorted(files):
                 path = os.path.join(current, name)
                 if os.path.isfile(path):
-                    self.add_file(path, os.path.normpath(f"{place}/{inside}/{name}"))
+                    self.add_file(path, f"{beside}/{name}")
 
     def add_text(self, place: str, text: str, mode: int = 0o644) -> None:
-        self._add_stream(place, io.BytesIO(text.encode()), len(text.encode()), mode)
+        content = text.encode()
+        self._add_stream(place, io.BytesIO(content), len(content), mode)
 
     def add_stdin(self, path: str) -> None:
         """Add the file `path`, or for `-` this process's stdin, as the command's stdin.
 
         Raises OSError.
         """
+        is_own = path == "-"
+        file = 0 if is_own else path
         with (
-            open(0 if path == "-" else path, "rb", closefd=path != "-") as opened,
+            open(file, "rb", closefd=not is_own) as opened,
             tempfile.TemporaryFile() as copy,
         ):
-            while chunk := opened.read(
-                _CHUNK
-            ):  # the size of a pipe is unknown until it is read
-                copy.write(chunk)
+            # The size of a pipe is unknown until it is read.
+            shutil.copyfileobj(opened, copy)
             size = copy.tell()
             copy.seek(0)
             self._add_stream("stdin", copy, size, 0o600)
@@ -123,66 +134,70 @@ class Shipment:
 
     def chunks(self, stem: str) -> Iterator[bytes]:
         """Yield the archive, its top directory renamed to `stem`; iterators may run in parallel."""
-        # The name is at the start of a tar block, so it never spans two chunks.
-        ours, its = self._stem.encode(), stem.encode()
+        former = self._stem.encode()
+        replacement = stem.encode()
+        descriptor = self._file.fileno()
+
         for start in range(0, self.size, _CHUNK):
-            chunk = os.pread(self._file.fileno(), min(_CHUNK, self.size - start), start)
-            yield chunk.replace(ours, its)
+            # Reading at a place of its own moves no position that a parallel iterator uses.
+            chunk = os.pread(descriptor, _CHUNK, start)
+            # The name is at the start of a tar block, so it never spans two chunks.
+            yield chunk.replace(former, replacement)
 
     def mentions(self, word: bytes, place: str) -> list[str]:
         """Return the names, without `place/`, of the files below `place` that contain `word`."""
+        names = []
+        for name, content in self._files_below(place):
+            if any(word in line for line in content):
+                names.append(name)
+        return names
+
+    def sums(self, place: str) -> list[str]:
+        """Return the SHA-256 of each file below `place`."""
+        return [sum_of(content) for _, content in self._files_below(place)]
+
+    def _files_below(self, place: str) -> Iterator[tuple[str, IO[bytes]]]:
+        """Yield the name below `place` and the content of each file there."""
+        top = os.path.join(self._stem, place) + "/"
         self._file.seek(0)
         with tarfile.open(fileobj=self._file) as archive:
-            names = []
             for member in archive:
-                name = os.path.relpath(member.name, self._stem)
-                content = (
-                    archive.extractfile(member)
-                    if name.startswith(f"{place}/")
-                    else None
-                )
-                if content is not None and any(word in line for line in content):
-                    names.append(os.path.relpath(name, place))
-        return names
+                if not member.name.startswith(top):
+                    continue
+                content = archive.extractfile(member)
+                if content is not None:  # a directory has none
+                    yield member.name.removeprefix(top), content
 
     def _add(self, path: str, place: str, top: str) -> None:
         try:
-            leaves = not os.path.realpath(path).startswith(top + os.sep)
-            if os.path.islink(path) and not leaves:
-                member = self._member(place)
-                member.type = tarfile.SYMTYPE
-                member.linkname = os.path.relpath(
-                    os.path.realpath(path), os.path.dirname(path)
-                )
-                self._tar.addfile(member)
-            elif stat.S_ISREG(os.stat(path).st_mode):
-                with open(path, "rb") as opened:
-                    status = os.fstat(opened.fileno())
-                    self._add_stream(
-                        place, opened, status.st_size, stat.S_IMODE(status.st_mode)
-                    )
+            real = os.path.realpath(path)
+            stays_inside = real.startswith(top + os.sep)
+            if os.path.islink(path) and stays_inside:
+                self._add_link(place, os.path.relpath(real, os.path.dirname(path)))
+                return
+
+            # Devices and pipes are left out.
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                return
+            with open(path, "rb") as opened:
+                status = os.fstat(opened.fileno())
+                mode = stat.S_IMODE(status.st_mode)
+                self._add_stream(place, opened, status.st_size, mode)
         except FileNotFoundError:
             return  # a dangling link
         except OSError as failure:
             raise FleetError(f"{path}: {failure.strerror}") from None
 
-    def sums(self, place: str) -> list[str]:
-        """Return the SHA-256 of each file below `place`."""
-        self._file.seek(0)
-        with tarfile.open(fileobj=self._file) as archive:
-            top = os.path.join(self._stem, place) + "/"
-            sums = []
-            for member in archive:
-                content = (
-                    archive.extractfile(member) if member.name.startswith(top) else None
-                )
-                if content is not None:  # a directory has none
-                    sums.append(sum_of(content))
-        return sums
-
-    def _add_directory(self, place: str) -> None:
+    def _add_link(self, place: str, target: str) -> None:
         member = self._member(place)
-        member.type, member.mode = tarfile.DIRTYPE, 0o755
+        member.type = tarfile.SYMTYPE
+        member.linkname = target
+        self._tar.addfile(member)
+
+    def _add_directory(self, place: str, mode: int) -> None:
+        member = self._member(place)
+        member.type = tarfile.DIRTYPE
+        member.mode = mode
         self._tar.addfile(member)
 
     def _member(self, place: str) -> tarfile.TarInfo:
@@ -193,37 +208,13 @@ class Shipment:
             raise FleetError(
                 f"{place}: the files for a host exceed {_MOST_BYTES >> 20} MiB"
             )
+
         member = self._member(place)
-        member.size, member.mode = size, mode & 0o755
+        member.size = size
+        member.mode = mode & 0o755  # only the user of the run may write
         self._tar.addfile(member, stream)
         self.names.append(place)
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
-
-
-def _is_link(directory: str, name: str) -> bool:
-    return os.path.islink(os.path.join(directory, name))
-
-
-def config(name: str, version: str) -> str:
-    """Return a cli.json with only the program's name and version."""
-    return json.dumps({"name": name, "version": version})
-
-
-def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
-    """Return the words that must precede the entrypoint, and whether bash must load core/lib.
-
-    `head` is the start of the entrypoint's content. As in a local run, bash runs a text
-    file without a shebang, and a file without an execute bit is run by the program that its shebang
-    names.
-    """
-    if not head.startswith(b"#!"):
-        return ([], False) if b"\0" in head else (["bash"], True)
-    line = os.fsdecode(head[2:].split(b"\n")[0]).strip()
-    program, _, argument = line.partition(" ")
-    # The kernel passes what follows the program as one argument.
-    words = [word for word in (program, argument.strip()) if word]
-    runs_bash = "bash" in {os.path.basename(word) for word in line.split()}
-    return ([] if executable else words), runs_bash

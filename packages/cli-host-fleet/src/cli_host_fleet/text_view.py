@@ -14,6 +14,7 @@ from host import printable
 _COLOURS = {"ok": "32", "skipped": "33", "interrupted": "33"}
 _FAILED = "31"
 Row = tuple[str, str, str, str, str, str]
+_HEADING: Row = ("HOST", "STATE", "STATUS", "SECONDS", "TRIES", "REASON")
 _ERASE = b"\r\x1b[K"
 
 
@@ -27,19 +28,21 @@ class TextView:
         self.problem: OSError | None = None
         self._stdout = stdout
         self._stderr = stderr
-        plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        self._lively = os.isatty(stderr) and not plain
-        self._columns = (
-            os.get_terminal_size(stderr).columns if self._lively else 0
-        ) or 80
+        is_plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+        self._lively = os.isatty(stderr) and not is_plain
+        self._columns = 80
+        if self._lively:
+            # A terminal without a known size says 0.
+            self._columns = os.get_terminal_size(stderr).columns or 80
         self._live = b""
         self._lines: dict[str, tuple[Lines, Lines]] = {}
 
     def output(self, host: str) -> Output:
         prefix = f"{host}: ".encode()
-        lines = Lines(prefix, self._write_stdout), Lines(prefix, self._write_stderr)
-        self._lines[host] = lines
-        return HostOutput(*lines)
+        stdout = Lines(prefix, self._write_stdout)
+        stderr = Lines(prefix, self._write_stderr)
+        self._lines[host] = (stdout, stderr)
+        return HostOutput(stdout, stderr)
 
     def examination(self, result: Result) -> None:
         """Return None: nothing depends on what a host has printed."""
@@ -51,6 +54,7 @@ class TextView:
     def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None:
         if not self._lively:
             return
+
         text = f"{len(done)}/{total} · {counts(done)} · {' '.join(running)}"
         line = text[: self._columns - 1].encode()
         if line != self._live:
@@ -65,25 +69,27 @@ class TextView:
 
     def _table(self, rows: Sequence[Row]) -> None:
         self._erase()
-        heading = ("HOST", "STATE", "STATUS", "SECONDS", "TRIES", "REASON")
-        widths = [
-            max(len(row[column]) for row in [heading, *rows]) for column in range(5)
-        ]
-        for row in [heading, *rows]:
-            cells = [
-                cell.ljust(width) for cell, width in zip(row, widths, strict=False)
-            ]
-            if self._lively and row is not heading:
-                cells[1] = f"\x1b[{_COLOURS.get(row[1], _FAILED)}m{cells[1]}\x1b[0m"
-            self._write(
-                self._stderr, f"{'  '.join([*cells, row[5]]).rstrip()}\n".encode()
-            )
+        all_rows = [_HEADING, *rows]
+        widths = []
+        for column in zip(*all_rows, strict=True):
+            widths.append(max(len(cell) for cell in column))
+        widths[-1] = 0  # nothing follows the reasons
+
+        for row in all_rows:
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            # Escape codes have no width, so the cell is coloured after it was filled.
+            if self._lively and row is not _HEADING:
+                colour = _COLOURS.get(row[1], _FAILED)
+                cells[1] = f"\x1b[{colour}m{cells[1]}\x1b[0m"
+            self._write_line("  ".join(cells).rstrip())
 
     def _summary(self, results: Sequence[Result], seconds: float) -> None:
-        count = f"{len(results)} host{'s' * (len(results) != 1)}"
-        self._write(
-            self._stderr, f"{count} in {seconds:.1f} s: {counts(results)}\n".encode()
-        )
+        noun = "host" if len(results) == 1 else "hosts"
+        in_time = f"{len(results)} {noun} in {seconds:.1f} s"
+        self._write_line(f"{in_time}: {counts(results)}")
+
+    def _write_line(self, text: str) -> None:
+        self._write(self._stderr, f"{text}\n".encode())
 
     def _write_stdout(self, data: bytes) -> None:
         self._erase()
@@ -105,6 +111,7 @@ class TextView:
                 try:
                     rest = rest[os.write(descriptor, rest) :]
                 except BlockingIOError:
+                    # Another program has set the terminal or pipe, which we share, to non-blocking.
                     select.select([], [descriptor], [])
         except OSError as failure:
             self.problem = failure

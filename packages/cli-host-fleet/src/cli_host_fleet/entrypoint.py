@@ -1,0 +1,31 @@
+"""How a host starts a command's entrypoint."""
+
+from __future__ import annotations
+
+import os
+
+
+def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
+    """Return the words that must precede the entrypoint, and whether bash must load core/lib.
+
+    `head` is the start of the entrypoint's content. As in a local run, bash runs a text
+    file without a shebang, and a file without an execute bit is run by the program that its shebang
+    names.
+    """
+    if not head.startswith(b"#!"):
+        is_binary = b"\0" in head
+        return ([], False) if is_binary else (["bash"], True)
+
+    first = head[2:].split(b"\n")[0]
+    line = os.fsdecode(first).strip()
+    names = {os.path.basename(word) for word in line.split()}
+    runs_bash = "bash" in names  # also in `/usr/bin/env bash`
+    if executable:
+        return [], runs_bash
+
+    # The kernel passes what follows the program as one argument.
+    program, _, argument = line.partition(" ")
+    words = [program] if program else []
+    if argument.strip():
+        words.append(argument.strip())
+    return words, runs_bash
