@@ -166,8 +166,23 @@ def test_filter(backup: Cli) -> None:
         0,
         ["ok a failing pg_dump fails the backup"],
     )
-    done = backup.run("test", "--filter", "matches nothing")
-    assert done.status == 1
+
+
+def test_a_filter_that_matches_nothing(backup: Cli) -> None:
+    path = backup.root / "commands/db/backup/test.bats"
+    nothing = backup.run("test", "--filter", "matches nothing")
+    assert nothing.all == (
+        1,
+        "",
+        "acme test: no test has a name that matches --filter 'matches nothing'; "
+        f"the names are in the lines that begin with @test: {path}\n",
+    )
+    invalid = backup.run("test", "--filter", "(")
+    assert invalid.all == (
+        2,
+        "",
+        "acme test: --filter: '(' is not a regular expression\n",
+    )
 
 
 def test_jobs_run_at_the_same_time(backup: Cli) -> None:

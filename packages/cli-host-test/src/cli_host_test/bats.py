@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from host import MissingError, OperationError, find_program
+from host import MissingError, OperationError, UsageError, find_program, printable
 
 _FOLDER = "report"
 _FILES = {"junit": "report.xml", "tap": "report.tap", "pretty": "report.log"}
@@ -72,6 +73,55 @@ def bats_arguments(
         os.mkdir(folder)
         arguments += ["--report-formatter", report.written, "--output", folder]
     return arguments
+
+
+def check_filter(
+    bats: str, environ: Mapping[str, str], pattern: str, files: Sequence[str]
+) -> None:
+    """Raise UsageError for an invalid pattern, and OperationError if it matches no test.
+
+    bats would name an option of its own that `test` does not have, or report success.
+    """
+    counted = subprocess.run(
+        [bats, "--count", "--filter", pattern, *files],
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    # A file with a mistake cannot be counted; the run reports it.
+    if counted.returncode or counted.stdout.strip() != b"0":
+        return
+
+    shown = printable(shlex.quote(pattern))
+    if not _is_regular_expression(pattern):
+        raise UsageError(f"--filter: {shown} is not a regular expression")
+    raise OperationError(
+        f"no test has a name that matches --filter {shown}",
+        f"the names are in the lines that begin with @test: {_examples(files)}",
+    )
+
+
+def _is_regular_expression(pattern: str) -> bool:
+    """Return whether bash, which compares the names for bats, accepts `pattern`."""
+    invalid = 2
+    script = '[[ "" =~ $1 ]]'
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", pattern],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return done.returncode != invalid
+
+
+def _examples(files: Sequence[str]) -> str:
+    """Return the path of the only file, or of the first and how many others there are."""
+    path = printable(files[0])
+    others = len(files) - 1
+    if others == 0:
+        return path
+    return f"{path} and {others} more"
 
 
 def shown_from(root: str) -> list[str]:

@@ -9,7 +9,14 @@ from typing import Any
 
 import click
 
-from cli_host_test.bats import Report, bats_arguments, find_bats, run_bats, shown_from
+from cli_host_test.bats import (
+    Report,
+    bats_arguments,
+    check_filter,
+    find_bats,
+    run_bats,
+    shown_from,
+)
 from cli_host_test.completion import complete_words
 from cli_host_test.selection import chosen_files
 from cli_host_test.surroundings import make_surroundings
@@ -63,6 +70,8 @@ def command(words: tuple[str, ...], passed: tuple[str, ...], **options: Any) -> 
     try:
         with tempfile.TemporaryDirectory(prefix="cli-host-test-") as directory:
             environ = make_surroundings(program, directory, os.environ, passed)
+            if options["filter"] is not None:
+                check_filter(bats, environ, options["filter"], files)
             arguments = bats_arguments(
                 options["filter"], options["jobs"], report, directory
             )
