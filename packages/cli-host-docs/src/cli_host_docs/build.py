@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cli_host_docs.facts import visible_commands
@@ -19,50 +19,53 @@ BEGIN, END = "<!-- commands begin -->", "<!-- commands end -->"
 def main(arguments: Sequence[str]) -> int:
     """Write stale files or, with `--check`, report them; return the exit status."""
     program = Program.current()
-    given = program.arguments(program.find(program.words), arguments)
-    form = given["ARG_FORMAT"]
-    output = given.get("ARG_OUTPUT")
-    file = given.get("ARG_INJECT")
+    values = program.arguments(program.find(program.words), arguments)
+    form = values["ARG_FORMAT"]
+    output = values.get("ARG_OUTPUT")
+    file = values.get("ARG_INJECT")
     if not output and not file:
         raise UsageError("nothing to write; give --output DIR or --inject FILE")
     if file and form != "markdown":
         raise UsageError("--inject requires --format markdown")
-    commands = _chosen(program, given)
 
+    commands = _chosen(program, values)
     texts: dict[Path, str | None] = {}
     if output:
         texts |= _pages(program, commands, form, Path(output))
     if file:
-        texts[Path(file)] = _injected(
-            Path(file), markdown_blocks(overview(program, commands))
-        )
-
+        list_of_commands = markdown_blocks(overview(program, commands))
+        texts[Path(file)] = _injected(Path(file), list_of_commands)
     stale = [path for path, text in texts.items() if not _is_same(_read(path), text)]
-    if given["ARG_CHECK"] == "true":
-        if stale:
-            names = ", ".join(map(str, sorted(stale)))
-            raise OperationError(
-                f"stale: {names}", "run the same command without --check"
-            )
+
+    if values["ARG_CHECK"] == "true":
+        _check(stale)
         return 0
+
     for path in stale:
         _write(path, texts[path], Path(output or "."))
     program.messages.line(f"files: {len(texts)}, changed: {len(stale)}")
     return 0
 
 
-def _chosen(program: Program, given: dict[str, str]) -> list[Command]:
-    names = [
-        given[f"ARG_CATEGORY_{n}"]
-        for n in range(1, int(given["ARG_CATEGORY_COUNT"]) + 1)
-    ]
+def _check(stale: Sequence[Path]) -> None:
+    """Raise OperationError if a file is stale."""
+    if stale:
+        names = ", ".join(map(str, sorted(stale)))
+        raise OperationError(f"stale: {names}", "run the same command without --check")
+
+
+def _chosen(program: Program, values: dict[str, str]) -> list[Command]:
+    """Return the commands in the categories that the user names, or all commands."""
     commands = visible_commands(program)
+    count = int(values["ARG_CATEGORY_COUNT"])
+    names = [values[f"ARG_CATEGORY_{number}"] for number in range(1, count + 1)]
+    if not names:
+        return commands
+
     categories = {command.words[0] for command in commands}
     for name in names:
         if name not in categories:
             raise UsageError(f"{name}: there is no such category")
-    if not names:
-        return commands
     return [command for command in commands if command.words[0] in names]
 
 
@@ -75,29 +78,34 @@ def _pages(
         pages = make_man_pages(program, commands, date_of_version(program.root))
     else:
         pages = make_pages(program, commands)
+
     texts: dict[Path, str | None] = {}
     for page in pages:
         path = output / path_of(page)
         if path in texts:
-            raise OperationError(
-                f"{path}: two pages would have this name", "use another --format"
-            )
+            what = f"{path}: two pages would have this name"
+            raise OperationError(what, "use another --format")
+        # The user may have pages of the same name, which must not be lost.
         if path.exists() and not _is_made(path):
-            raise OperationError(
-                f"{path} was not made by `docs build`", "choose another --output"
-            )
+            what = f"{path} was not made by `docs build`"
+            raise OperationError(what, "choose another --output")
         texts[path] = text_of(page)
 
-    endings = {path.suffix for path in texts}
-    for path in output.rglob("*"):
-        if (
-            path not in texts
-            and path.suffix in endings
-            and path.is_file()
-            and _is_made(path)
-        ):
-            texts[path] = None
+    for path in _obsolete(output, texts):
+        texts[path] = None
     return texts
+
+
+def _obsolete(output: Path, pages: Mapping[Path, object]) -> list[Path]:
+    """Return the pages of an earlier call that are no longer among `pages`."""
+    endings = {path.suffix for path in pages}
+    obsolete = []
+    for path in output.rglob("*"):
+        if path in pages or path.suffix not in endings:
+            continue
+        if path.is_file() and _is_made(path):
+            obsolete.append(path)
+    return obsolete
 
 
 def _is_made(path: Path) -> bool:
@@ -107,7 +115,8 @@ def _is_made(path: Path) -> bool:
 
 def _injected(file: Path, text: str) -> str:
     """Return the file's content with `text` between its markers; raises OperationError."""
-    parts = re.fullmatch(f"(.*{BEGIN}).*({END}.*)", _read(file) or "", re.DOTALL)
+    former = _read(file) or ""
+    parts = re.fullmatch(f"(.*{BEGIN}).*({END}.*)", former, re.DOTALL)
     if parts is None:
         raise OperationError(f"{file} has no markers", f"add two lines: {BEGIN}, {END}")
     return f"{parts[1]}\n\n{text}\n{parts[2]}"
@@ -116,7 +125,9 @@ def _injected(file: Path, text: str) -> str:
 def _read(path: Path) -> str | None:
     """Return the text of a file, or None if there is no file. Raises OperationError."""
     try:
-        return path.read_bytes().decode("utf-8") if path.exists() else None
+        if not path.exists():
+            return None
+        return path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as failure:
         raise OperationError(f"{path}: {failure}") from None
 

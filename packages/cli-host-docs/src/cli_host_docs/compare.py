@@ -34,6 +34,8 @@ class Difference(NamedTuple):
 
 
 class _Profile(NamedTuple):
+    """What a command or argument offers and demands, each as phrases, and its texts."""
+
     offers: set[str]
     demands: set[str]
     texts: dict[str, Any]
@@ -43,12 +45,12 @@ def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Differen
     """Return the differences between two lists of commands, breaking changes first."""
     before = {command.words: command.definition for command in old}
     after = {command.words: command.definition for command in new}
-    aliases = {
-        (*words[:-1], alias)
-        for words, definition in after.items()
-        for alias in definition.aliases
-    }
-    found: list[Difference] = []
+    aliases = set()
+    for words, definition in after.items():
+        for alias in definition.aliases:
+            aliases.add((*words[:-1], alias))
+
+    result: list[Difference] = []
     for words in before.keys() | after.keys():
         changes: Iterable[Change]
         if words in before and words in after:
@@ -59,8 +61,9 @@ def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Differen
             changes = [(COMPATIBLE, "is an alias now")]
         else:
             changes = [(BREAKING, "was removed")]
-        found += [Difference(kind, words, what) for kind, what in changes]
-    return sorted(found, key=_place)
+        for kind, what in changes:
+            result.append(Difference(kind, words, what))
+    return sorted(result, key=_place)
 
 
 def _place(difference: Difference) -> tuple[int, tuple[str, ...], str]:
@@ -71,9 +74,12 @@ def _definition(old: Definition, new: Definition) -> Iterator[Change]:
     yield from _changes(_profile(old), _profile(new))
     yield from _other_values(old, new)
     yield from _requirements(old, new)
+
+    # A definition without `args` accepts any arguments.
     if not old.args or not new.args:
-        return  # a definition without `args` accepts any arguments
-    before, after = _by_key(old.args), _by_key(new.args)
+        return
+    before = _by_key(old.args)
+    after = _by_key(new.args)
     for key in before.keys() | after.keys():
         if key not in after:
             yield BREAKING, f"{facts.label(before[key])} was removed"
@@ -87,19 +93,24 @@ def _definition(old: Definition, new: Definition) -> Iterator[Change]:
 
 def _argument(old: Argument, new: Argument) -> Iterator[Change]:
     yield from _changes(_argument_profile(old), _argument_profile(new))
-    if old.secret != new.secret:
-        yield COMPATIBLE, f"is {'now' if new.secret else 'no longer'} secret"
+    if new.secret and not old.secret:
+        yield COMPATIBLE, "is now secret"
+    elif old.secret and not new.secret:
+        yield COMPATIBLE, "is no longer secret"
 
 
 def _other_values(old: Definition, new: Definition) -> Iterator[Change]:
     """Yield what both states have, with another value; values are never shown."""
-    before, after = _envs(old), _envs(new)
+    before = _envs(old)
+    after = _envs(new)
     for name in before.keys() & after.keys():
         if before[name] != after[name]:
             yield BREAKING, f"sets {name} to another value"
+
     for name in old.secrets.keys() & new.secrets.keys():
         if old.secrets[name] != new.secrets[name]:
             yield BREAKING, f"takes the secret {name} from another reference"
+
     if old.entrypoint != new.entrypoint:
         yield BREAKING, f"now runs {new.entrypoint or 'nothing'}"
 
@@ -122,9 +133,8 @@ def _requirements(old: Definition, new: Definition) -> Iterator[Change]:
         elif program not in before:
             yield BREAKING, f"now needs the program {program}{after[program]}"
         elif before[program] != after[program]:
-            kind = (
-                COMPATIBLE if accepts_all(after[program], before[program]) else BREAKING
-            )
+            is_wider = accepts_all(after[program], before[program])
+            kind = COMPATIBLE if is_wider else BREAKING
             yield kind, f"now needs the program {program}{after[program]}"
 
 
@@ -144,12 +154,14 @@ def _by_key(arguments: Iterable[Argument]) -> dict[str, Argument]:
 def _changes(old: _Profile, new: _Profile) -> Iterator[Change]:
     for phrase in old.offers - new.offers:
         yield BREAKING, _with("no longer", phrase)
-    for phrase in old.demands - new.demands:
-        yield COMPATIBLE, _with("no longer", phrase)
     for phrase in new.offers - old.offers:
         yield COMPATIBLE, _with("now", phrase)
+
+    for phrase in old.demands - new.demands:
+        yield COMPATIBLE, _with("no longer", phrase)
     for phrase in new.demands - old.demands:
         yield BREAKING, _with("now", phrase)
+
     for key, text in new.texts.items():
         if text != old.texts[key]:
             yield TEXT, f"has a new {key}"
@@ -158,38 +170,37 @@ def _changes(old: _Profile, new: _Profile) -> Iterator[Change]:
 def _with(adverb: str, phrase: str) -> str:
     """Return `phrase` with `adverb`: "no longer sets A", but "may no longer be repeated"."""
     verb, _, rest = phrase.partition(" ")
-    return (
-        f"{verb} {adverb} {rest}"
-        if verb in ("is", "may", "can")
-        else f"{adverb} {phrase}"
-    )
+    if verb in ("is", "may", "can"):
+        return f"{verb} {adverb} {rest}"
+    return f"{adverb} {phrase}"
 
 
 def _profile(definition: Definition) -> _Profile:
     limits = definition.supervision
+    env_files: list[str] = []
+    for level in definition.chain:
+        env_files += level.env_files
+    secrets = [
+        name for name, reference in definition.secrets.items() if not reference.optional
+    ]
+
     offers = {
         "has the alias": definition.aliases,
         "runs on": definition.os or ("linux", "mac"),
         "sets": _envs(definition),
-        "reads the variables of": [
-            file for one in definition.chain for file in one.env_files
-        ],
+        "reads the variables of": env_files,
     }
     demands = {
         "needs the variable": definition.required_envs,
-        "needs the secret": [
-            name
-            for name, reference in definition.secrets.items()
-            if not reference.optional
-        ],
+        "needs the secret": secrets,
         "needs sudo on": definition.sudo_systems,
         "has the effect": _EFFECTS.get(definition.effects, ()),
-        "asks for confirmation": [""] if definition.confirm else (),
-        "checks its arguments": [""] if definition.args else (),
-        "starts other commands": [""] if definition.starts_commands else (),
+        "asks for confirmation": _if(definition.confirm),
+        "checks its arguments": _if(definition.args),
+        "starts other commands": _if(definition.starts_commands),
         "has the time limit": [limits.timeout] if limits.seconds else (),
-        "excludes other runs": [""] if limits.exclusive else (),
-        "is moved to": [definition.moved_to] if definition.moved_to else (),
+        "excludes other runs": _if(limits.exclusive),
+        "is moved to": _text(definition.moved_to),
     }
     texts = {
         "name": definition.name,
@@ -205,23 +216,25 @@ def _profile(definition: Definition) -> _Profile:
 
 
 def _argument_profile(argument: Argument) -> _Profile:
+    # Every text is valid for these types.
+    is_free = argument.type in ("", "string", "path")
+
     offers = {
-        "is a flag" if argument.flag else "takes a value": [""],
-        "has the short form": _filled(argument.short),
+        "is a flag": _if(argument.flag),
+        "takes a value": _if(not argument.flag),
+        "has the short form": _text(argument.short),
         "accepts": argument.choices,
-        "may be repeated": [""] if argument.repeats else (),
-        "passes on every further word": [""] if argument.passthrough else (),
-        "has a negated form": [""] if argument.negatable else (),
-        "can be set by": _filled(argument.env),
+        "may be repeated": _if(argument.repeats),
+        "passes on every further word": _if(argument.passthrough),
+        "has a negated form": _if(argument.negatable),
+        "can be set by": _text(argument.env),
         "has the default": facts.default(argument),
     }
     demands = {
-        "is required": [""] if argument.required else (),
-        "accepts only its choices": [""] if argument.choices else (),
-        "has the type": ()
-        if argument.type in ("", "string", "path")
-        else [argument.type],
-        "has the pattern": _filled(argument.pattern),
+        "is required": _if(argument.required),
+        "accepts only its choices": _if(argument.choices),
+        "has the type": () if is_free else [argument.type],
+        "has the pattern": _text(argument.pattern),
         "conflicts with": argument.conflicts,
         "has the effect": _EFFECTS.get(argument.effects, ()),
     }
@@ -233,7 +246,13 @@ def _argument_profile(argument: Argument) -> _Profile:
     return _Profile(_phrases(offers), _phrases(demands), texts)
 
 
-def _filled(text: str) -> list[str]:
+def _if(holds: object) -> list[str]:
+    """Return the object of a phrase that is the verb alone, or none."""
+    return [""] if holds else []
+
+
+def _text(text: str) -> list[str]:
+    """Return the object of a phrase, or none if the text is empty."""
     return [text] if text else []
 
 
@@ -241,5 +260,6 @@ def _phrases(values: dict[str, Any]) -> set[str]:
     """Return each verb with each of its values; with the value "", the verb stands alone."""
     phrases = set()
     for verb, objects in values.items():
-        phrases |= {f"{verb} {value}".rstrip() for value in objects}
+        for value in objects:
+            phrases.add(f"{verb} {value}".rstrip())
     return phrases

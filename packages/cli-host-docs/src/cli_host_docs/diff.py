@@ -22,18 +22,29 @@ _SECONDS = 60.0  # for one call of git
 def main(arguments: Sequence[str]) -> int:
     """Print one line for each difference; return 1 if one of them is breaking."""
     program = Program.current()
-    given = program.arguments(program.find(program.words), arguments)
-    places = [given["ARG_OLD"], given.get("ARG_NEW")]
+    values = program.arguments(program.find(program.words), arguments)
+    old_place = values["ARG_OLD"]
+    new_place = values.get("ARG_NEW")  # None is the installation as it is now
+
     # A git ref or a team's repository has no plugins, so a comparison with it ignores plugins.
     # Commands in Python are known only to the code of plugins, which is not run for another state.
-    has_plugins = all(place is None or _is_installation(place) for place in places)
-    origins = ("commands", "plugin") if has_plugins else ("commands",)
+    origins = ["commands"]
+    if _has_plugins(old_place) and _has_plugins(new_place):
+        origins.append("plugin")
+
     with ExitStack() as stack:
-        old, new = [_commands(program, place, origins, stack) for place in places]
+        old = _commands(program, old_place, origins, stack)
+        new = _commands(program, new_place, origins, stack)
         changes = differences(old, new)
-    sys.stdout.write(_FORMATS[given["ARG_FORMAT"]](changes))
+
+    as_format = _FORMATS[values["ARG_FORMAT"]]
+    sys.stdout.write(as_format(changes))
     is_breaking = any(change.kind == BREAKING for change in changes)
     return 1 if is_breaking else 0
+
+
+def _has_plugins(place: str | None) -> bool:
+    return place is None or _is_installation(place)
 
 
 def _as_text(changes: Sequence[Difference]) -> str:
@@ -90,40 +101,39 @@ def _opened(root: str, program: Program, stack: ExitStack) -> Program:
     commands = os.path.join(root, "commands")
     if _is_installation(root) or not os.path.isdir(commands):
         return Program.at(root, safe=True)
+
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
+    config_file = os.path.join(program.core_dir, "cli.json")
     os.mkdir(os.path.join(folder, "core"))
-    shutil.copy(
-        os.path.join(program.core_dir, "cli.json"),
-        os.path.join(folder, "core", "cli.json"),
-    )
+    shutil.copy(config_file, os.path.join(folder, "core", "cli.json"))
     os.symlink(os.path.abspath(commands), os.path.join(folder, "commands"))
     return Program.at(folder, safe=True)
 
 
 def _check_out(root: str, ref: str, folder: str) -> None:
     """Write the installation's files from a git ref into a folder."""
-    commit = _git(
-        root, ref, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}"
-    )
+    revision = f"{ref}^{{commit}}"
+    printed = _git(root, ref, "rev-parse", "--verify", "--end-of-options", revision)
+    commit = printed.decode().strip()
+
     # All files below `root`, which may be a subdirectory of the repository.
-    packed = _git(root, ref, "archive", "--format=tar", commit.decode().strip())
+    packed = _git(root, ref, "archive", "--format=tar", commit)
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="tar")
-    os.makedirs(
-        os.path.join(folder, "commands"), exist_ok=True
-    )  # git has no empty folders
+
+    # git has no empty folders.
+    os.makedirs(os.path.join(folder, "commands"), exist_ok=True)
 
 
 def _git(root: str, ref: str, *arguments: str) -> bytes:
     """Return what git prints about `ref`. Raises UsageError if `root` has no such ref."""
+    argv = ["git", "-C", root, *arguments]
     try:
-        ended = supervise(
-            ["git", "-C", root, *arguments], None, _SECONDS, stderr="drop"
-        )
+        ended = supervise(argv, None, _SECONDS, stderr="drop")
     except FileNotFoundError:
-        raise OperationError(
-            f"{ref} is not a directory, and git is not installed"
-        ) from None
+        what = f"{ref} is not a directory, and git is not installed"
+        raise OperationError(what) from None
+
     if ended.limit:
         raise OperationError(f"git {arguments[0]} {ref}: {ended.why}")
     if ended.status:

@@ -12,24 +12,21 @@ def visible_commands(program: Program) -> list[Command]:
 
     Commands of a project that contains the current directory are excluded.
     """
-    return [
-        command for command in own_commands(program) if not command.definition.hidden
-    ]
+    commands = own_commands(program)
+    return [command for command in commands if not command.definition.hidden]
 
 
 def own_commands(program: Program) -> list[Command]:
     """Return the commands of the installation and its plugins, but none of a project."""
-    return [
-        command
-        for command in program.commands(everything=True)
-        if command.origin != "project"
-    ]
+    commands = program.commands(everything=True)
+    return [command for command in commands if command.origin != "project"]
 
 
 def usage(program: str, command: Command) -> str:
     """Return a command's usage line, such as `acme deploy <env> [--force]`."""
     definition = command.definition
     arguments = [argument.usage for argument in definition.shown_args]
+    # A click command without parameters takes none; of a script without `args`, nothing is known.
     if not arguments and not definition.parser:
         arguments = [definition.words or "[args…]"]
     return " ".join([program, *command.words, *arguments])
@@ -39,7 +36,9 @@ def label(argument: Argument) -> str:
     """Return an argument's notation, such as `-n, --count N`, `--[no-]cache` or `<files...>`."""
     if not argument.option:
         return argument.usage
-    return f"{argument.short}, {argument.form}" if argument.short else argument.form
+    if argument.short:
+        return f"{argument.short}, {argument.form}"
+    return argument.form
 
 
 def default(argument: Argument) -> tuple[str, ...]:
@@ -55,10 +54,13 @@ def explanation(argument: Argument) -> str:
     description = argument.description.rstrip(".")
     if not constraints:
         return description
-    return f"{description} ({constraints})" if description else constraints
+    if not description:
+        return constraints
+    return f"{description} ({constraints})"
 
 
 def _constraints(argument: Argument) -> list[str]:
+    fallback = "".join(default(argument))
     texts = {
         argument.type: argument.type not in ("", "string"),
         f"one of {', '.join(argument.choices)}": argument.choices,
@@ -70,7 +72,7 @@ def _constraints(argument: Argument) -> list[str]:
         f"not with {', '.join(argument.conflicts)}": argument.conflicts,
         f"the effects are then: {argument.effects}": argument.effects,
         f"if omitted: the variable {argument.env}": argument.env,
-        f"default: {''.join(default(argument))}": default(argument),
+        f"default: {fallback}": default(argument),
         "not echoed": argument.secret,
     }
     return [text for text, holds in texts.items() if holds]
@@ -80,7 +82,8 @@ def variables(definition: Definition) -> dict[str, str]:
     """Return the names of a command's variables, each with a note; never a value."""
     notes = dict.fromkeys(definition.envs, "")
     notes |= dict.fromkeys(definition.secrets, "secret")
-    return notes | dict.fromkeys(definition.required_envs, "must be set")
+    notes |= dict.fromkeys(definition.required_envs, "must be set")
+    return notes
 
 
 def requirements(definition: Definition) -> list[str]:
@@ -97,7 +100,8 @@ def examples(program: str, command: Command) -> list[tuple[str, str]]:
     rows = []
     for example in command.definition.examples:
         line = example["command"]
-        if line.split(" ")[0] == command.words[-1]:
+        first_word = line.partition(" ")[0]
+        if first_word == command.words[-1]:
             line = " ".join([program, *command.words[:-1], line])
         rows.append((line, example["description"]))
     return rows
@@ -106,6 +110,7 @@ def examples(program: str, command: Command) -> list[tuple[str, str]]:
 def notes(definition: Definition) -> list[str]:
     """Return sentences about a run: what to use instead, effects, systems and limits."""
     is_unchecked = definition.unchecked_args and not definition.parser
+    sudo_systems = _joined(definition.sudo_systems)
     texts = {
         f"Has moved. This command runs in its place: {definition.moved_to}": definition.moved_to,
         f"Deprecated: {definition.deprecated}": definition.deprecated,
@@ -113,15 +118,14 @@ def notes(definition: Definition) -> list[str]:
         "Changes nothing.": definition.effects == "read",
         "May destroy something.": definition.destroys,
         f"Question before each run: {definition.confirm}": definition.confirm,
-        f"Needs administrator rights (sudo) on {_joined(definition.sudo_systems)}.": (
-            definition.sudo_systems
-        ),
+        f"Needs administrator rights (sudo) on {sudo_systems}.": sudo_systems,
         f"Runs on {_joined(definition.os)}.": definition.os,
         f"Also called {_joined(definition.aliases)}.": definition.aliases,
         "Starts other commands.": definition.starts_commands,
         "Changes the calling shell, for example its current directory.": definition.shell,
     }
-    return [*(text for text, holds in texts.items() if holds), *_limits(definition)]
+    sentences = [text for text, holds in texts.items() if holds]
+    return sentences + _limits(definition)
 
 
 def _limits(definition: Definition) -> list[str]:

@@ -54,16 +54,21 @@ def markdown_code(text: str) -> str:
     text = printable(text)
     runs = [len(run) for run in re.findall("`+", text)]
     fence = "`" * (max(runs, default=0) + 1)
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
+
+    # A backtick beside the fence would belong to it.
+    if text.startswith("`") or text.endswith("`"):
+        text = f" {text} "
+    return f"{fence}{text}{fence}"
 
 
 def markdown_blocks(blocks: Iterable[Block]) -> str:
     """Return blocks as Markdown."""
-    return "\n\n".join(filter(None, map(_markdown_block, blocks))) + "\n"
+    texts = [_markdown_block(block) for block in blocks]
+    return "\n\n".join(filter(None, texts)) + "\n"
 
 
 def _markdown_block(block: Block) -> str:
+    items: list[tuple[str, str]] = []
     match block:
         case Heading(level, text):
             return f"{'#' * level} {markdown_text(text)}"
@@ -72,29 +77,31 @@ def _markdown_block(block: Block) -> str:
         case Code(line):
             return f"    {printable(line)}"
         case Terms(rows):
-            items = [(markdown_code(code), markdown_text(text)) for code, text in rows]
+            for code, text in rows:
+                items.append((markdown_code(code), markdown_text(text)))
         case Links(rows):
-            items = [
-                (
-                    f"[{markdown_text(' '.join(words))}]({_nested(words, 'md')})",
-                    markdown_text(text),
-                )
-                for words, text in rows
-            ]
-    return "\n".join(
-        f"- {term}: {text}" if text else f"- {term}" for term, text in items
-    )
+            for words, text in rows:
+                name = markdown_text(" ".join(words))
+                link = f"[{name}]({_nested(words, 'md')})"
+                items.append((link, markdown_text(text)))
+
+    lines = []
+    for term, text in items:
+        lines.append(f"- {term}: {text}" if text else f"- {term}")
+    return "\n".join(lines)
 
 
 def _markdown(page: Page) -> str:
-    title = [f"<!-- {MADE} -->", f"# {markdown_text(page.title)}"]
     blocks = markdown_blocks([Paragraph(page.description), *page.blocks])
-    return "\n\n".join([*title, blocks])
+    parts = [f"<!-- {MADE} -->", f"# {markdown_text(page.title)}", blocks]
+    return "\n\n".join(parts)
 
 
 def _html(page: Page) -> str:
-    title = html.escape(printable(page.title))
-    blocks = map(_html_block, [Paragraph(page.description), *page.blocks])
+    title = _html_text(page.title)
+    blocks = [
+        _html_block(block) for block in [Paragraph(page.description), *page.blocks]
+    ]
     lines = [
         "<!doctype html>",
         f"<!-- {MADE} -->",
@@ -109,72 +116,82 @@ def _html(page: Page) -> str:
 
 
 def _html_block(block: Block) -> str:
-    def text(raw: str) -> str:
-        return html.escape(printable(raw))
-
+    items: list[tuple[str, str]] = []
     match block:
-        case Heading(level, heading):
-            return f"<h{level}>{text(heading)}</h{level}>"
-        case Paragraph(paragraph):
-            return f"<p>{text(paragraph)}</p>" if paragraph else ""
+        case Heading(level, text):
+            return f"<h{level}>{_html_text(text)}</h{level}>"
+        case Paragraph(text):
+            return f"<p>{_html_text(text)}</p>" if text else ""
         case Code(line):
-            return f"<pre><code>{text(line)}</code></pre>"
+            return f"<pre><code>{_html_text(line)}</code></pre>"
         case Terms(rows):
-            items = [
-                (f"<code>{text(code)}</code>", text(shown)) for code, shown in rows
-            ]
+            for code, text in rows:
+                items.append((f"<code>{_html_text(code)}</code>", _html_text(text)))
         case Links(rows):
-            items = [
-                (
-                    f'<a href="{_nested(words, "html")}">{text(" ".join(words))}</a>',
-                    text(shown),
-                )
-                for words, shown in rows
-            ]
-    terms = "\n".join(f"<dt>{term}</dt><dd>{shown}</dd>" for term, shown in items)
+            for words, text in rows:
+                name = _html_text(" ".join(words))
+                link = f'<a href="{_nested(words, "html")}">{name}</a>'
+                items.append((link, _html_text(text)))
+
+    terms = "\n".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in items)
     return f"<dl>\n{terms}\n</dl>"
+
+
+def _html_text(text: str) -> str:
+    return html.escape(printable(text))
 
 
 def _roff(text: str) -> str:
     """Escape text for roff."""
     escaped = printable(text).strip().translate(_ROFF)
+    # A line that begins with a dot would be a request.
     return rf"\&{escaped}" if escaped.startswith(".") else escaped
 
 
 def _man(page: Page) -> str:
     name = "-".join([page.program, *page.words])
-    source = f"{page.program} {page.version}".rstrip()
+    title = _roff(page.title)
+    source = _roff(f"{page.program} {page.version}".rstrip())
+    about = _roff(page.description or page.title)
     arguments = _roff(page.usage.removeprefix(page.title))
     lines = [
         rf".\" {MADE}",
-        f'.TH "{_roff(name.upper())}" 1 "{page.date}" "{_roff(source)}" "User commands"',
+        f'.TH "{_roff(name.upper())}" 1 "{page.date}" "{source}" "User commands"',
         ".SH NAME",
-        rf"{_roff(name)} \- {_roff(page.description or page.title)}",
+        rf"{_roff(name)} \- {about}",
         ".SH SYNOPSIS",
-        rf"\fB{_roff(page.title)}\fR {arguments}".rstrip(),
-        *(line for block in page.blocks for line in _man_block(block, page.program)),
+        rf"\fB{title}\fR {arguments}".rstrip(),
     ]
+    for block in page.blocks:
+        lines += _man_block(block, page.program)
+
+    # A section begins a paragraph anyway, and man would print another empty line.
     text = "\n".join(lines) + "\n"
     return re.sub(r"^(\.S[HS] .*\n)\.PP\n", r"\1", text, flags=re.MULTILINE)
 
 
 def _man_block(block: Block, program: str) -> list[str]:
+    items: list[tuple[str, str]] = []
     match block:
         case Heading(level, text):
-            return [f'.S{"H" if level == 2 else "S"} "{_roff(text.upper())}"']
+            request = ".SH" if level == 2 else ".SS"
+            return [f'{request} "{_roff(text.upper())}"']
         case Paragraph(text):
             return [".PP", _roff(text)] if text else []
         case Code(line):
             return [".PP", rf"\fB{_roff(line)}\fR"]
         case Terms(rows):
-            items = [(_roff(code), _roff(text)) for code, text in rows]
+            items += rows
         case Links(rows):
-            items = [
-                (_roff("-".join([program, *words]) + "(1)"), _roff(t))
-                for words, t in rows
-            ]
-    lines = [(".TP", rf"\fB{term}\fR", text or r"\&") for term, text in items]
-    return [line for three in lines for line in three]
+            for words, text in rows:
+                page = "-".join([program, *words])
+                items.append((f"{page}(1)", text))
+
+    lines = []
+    for term, text in items:
+        # An empty line instead of a text would end the list.
+        lines += [".TP", rf"\fB{_roff(term)}\fR", _roff(text) or r"\&"]
+    return lines
 
 
 def _nested(words: Words, suffix: str) -> str:

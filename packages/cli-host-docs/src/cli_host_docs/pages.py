@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cli_host_docs import facts
@@ -76,17 +76,16 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     by_parent = _by_parent(commands)
     descriptions = _descriptions(program, by_parent)
     first = Page(program.name, (), f"Commands of {program.name}")
-    parents = sorted(words for words in by_parent if words)
-    pages = [
-        first,
-        *(Page(program.name, words, descriptions.get(words, "")) for words in parents),
-    ]
+    pages = [first]
+    for words in sorted(by_parent):
+        if words:
+            pages.append(Page(program.name, words, descriptions.get(words, "")))
 
     runs_alone = _commands_of_categories(program)
     for page in pages:
-        alone = runs_alone.get(page.words)
-        if alone is not None:
-            page.blocks.append(_runs_alone(page, alone))
+        command_alone = runs_alone.get(page.words)
+        if command_alone is not None:
+            page.blocks.append(_runs_alone(page, command_alone))
         for command in by_parent.get(page.words, ()):
             page.blocks.extend(_command(program.name, command))
 
@@ -97,35 +96,44 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
 
 
 def make_man_pages(
-    program: Program, commands: Iterable[Command], date: str
+    program: Program, commands: Sequence[Command], date: str
 ) -> list[Page]:
     """Return a page for the program, each category and each command; `date` is the version's."""
     by_parent = _by_parent(commands)
     descriptions = _descriptions(program, by_parent)
-    by_words = {
-        command.words: command for below in by_parent.values() for command in below
-    }
-    categories = {words[:end] for words in by_words for end in range(len(words))}
-    all_words = sorted(categories | by_words.keys())
+    descriptions[()] = f"Commands of {program.name}"
+
+    by_words: dict[Words, Command | None] = {}
+    for command in commands:
+        by_words[command.words] = command
+        for end in range(len(command.words)):
+            by_words.setdefault(command.words[:end], None)  # a category
 
     runs_alone = _commands_of_categories(program)
     pages = []
-    for words in all_words:
-        command = by_words.get(words)
-        line = " ".join([program.name, *words])
-        description = (
-            descriptions.get(words, "") if words else f"Commands of {program.name}"
+    for words in sorted(by_words):
+        command_here = by_words[words]
+        usage = " ".join([program.name, *words, "COMMAND [args…]"])
+        if command_here is not None:
+            usage = facts.usage(program.name, command_here)
+        page = Page(
+            program.name,
+            words,
+            descriptions.get(words, ""),
+            usage=usage,
+            version=program.version,
+            date=date,
         )
-        usage = (
-            facts.usage(program.name, command) if command else f"{line} COMMAND [args…]"
-        )
-        page = Page(program.name, words, description, [], usage, program.version, date)
-        alone = runs_alone.get(words)
-        if command is not None:
-            page.blocks.extend(_sections(program.name, command))
-        elif alone is not None:
-            page.blocks.extend([Heading(2, "Description"), _runs_alone(page, alone)])
-        below = [other for other in all_words if other and other[:-1] == words]
+
+        command_alone = runs_alone.get(words)
+        if command_here is not None:
+            page.blocks.extend(_sections(program.name, command_here))
+        elif command_alone is not None:
+            page.blocks.extend(
+                [Heading(2, "Description"), _runs_alone(page, command_alone)]
+            )
+
+        below = [other for other in sorted(by_words) if other and other[:-1] == words]
         if below:
             rows = tuple((other, descriptions.get(other, "")) for other in below)
             page.blocks.extend([Heading(2, "Commands"), Links(rows)])
@@ -135,17 +143,18 @@ def make_man_pages(
 
 def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
     """Return one block that lists all commands, each with its usage and description."""
-    rows = [
-        (facts.usage(program.name, command), command.definition.description)
-        for command in commands
-    ]
+    rows = []
+    for command in commands:
+        usage = facts.usage(program.name, command)
+        rows.append((usage, command.definition.description))
     return [Terms(tuple(rows))]
 
 
 def _by_parent(commands: Iterable[Command]) -> dict[Words, list[Command]]:
     by_parent: dict[Words, list[Command]] = {}
     for command in commands:
-        by_parent.setdefault(command.words[:-1], []).append(command)
+        parent = command.words[:-1]
+        by_parent.setdefault(parent, []).append(command)
     return by_parent
 
 
@@ -153,9 +162,9 @@ def _descriptions(
     program: Program, by_parent: dict[Words, list[Command]]
 ) -> dict[Words, str]:
     """Return the descriptions of all categories and commands by their words."""
-    descriptions = {
-        category.words: category.description for category in program.categories()
-    }
+    descriptions = {}
+    for category in program.categories():
+        descriptions[category.words] = category.description
     for commands in by_parent.values():
         for command in commands:
             descriptions[command.words] = command.definition.description
@@ -170,9 +179,10 @@ def _commands_of_categories(program: Program) -> dict[Words, Command]:
     commands = {}
     for category in program.categories():
         try:
-            commands[category.words] = program.choose(category.words)[0]
+            command, _ = program.choose(category.words)
         except HostError:
             continue  # most categories only show their listing
+        commands[category.words] = command
     return commands
 
 
@@ -190,8 +200,8 @@ def _command(program: str, command: Command) -> list[Block]:
         Heading(2, " ".join([program, *command.words])),
         Paragraph(definition.description),
         Code(facts.usage(program, command)),
-        *map(Paragraph, facts.notes(definition)),
     ]
+    blocks += [Paragraph(note) for note in facts.notes(definition)]
     for heading, rows in _tables(program, command):
         blocks += [Heading(3, heading), Terms(rows)]
     return blocks
@@ -200,12 +210,13 @@ def _command(program: str, command: Command) -> list[Block]:
 def _sections(program: str, command: Command) -> list[Block]:
     """Return the sections of a command's man page below its synopsis."""
     definition = command.definition
-    texts = [definition.description, *facts.notes(definition)]
-    blocks: list[Block] = [
-        Heading(2, "Description"),
-        *map(Paragraph, filter(None, texts)),
-    ]
+    blocks: list[Block] = [Heading(2, "Description")]
+    if definition.description:
+        blocks.append(Paragraph(definition.description))
+    blocks += [Paragraph(note) for note in facts.notes(definition)]
+
     for heading, rows in _tables(program, command):
+        # The usual name of this section in man pages.
         name = "Environment" if heading == "Variables" else heading
         blocks += [Heading(2, name), Terms(rows)]
     return blocks
@@ -216,14 +227,15 @@ def _tables(
 ) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
     """Yield the headings and rows of the tables about a command that have a row."""
     definition = command.definition
-    arguments = [
-        (facts.label(argument), facts.explanation(argument))
-        for argument in definition.shown_args
-    ]
+    arguments = []
+    for argument in definition.shown_args:
+        arguments.append((facts.label(argument), facts.explanation(argument)))
+    requirements = [(program, "") for program in facts.requirements(definition)]
+
     tables: dict[str, Iterable[tuple[str, str]]] = {
         "Arguments": arguments,
         "Variables": facts.variables(definition).items(),
-        "Requirements": [(program, "") for program in facts.requirements(definition)],
+        "Requirements": requirements,
         "Examples": facts.examples(program, command),
     }
     for heading, rows in tables.items():

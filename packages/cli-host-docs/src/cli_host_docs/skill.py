@@ -21,12 +21,9 @@ _INDEX = "SKILL.md"
 _PARTS = "commands"  # the folder of the files that an index names
 _MOST_LISTED = 60  # commands that SKILL.md lists itself
 _LONGEST_WORDS = 300  # characters of the names in one row of an index
-_ASSISTANTS = (
-    ".claude",
-    ".codex",
-    ".copilot",
-    ".gemini",
-)  # assistants' folders in HOME
+_LONGEST_DESCRIPTION = 1000  # characters; the format allows 1024
+# Assistants' folders in HOME.
+_ASSISTANTS = (".claude", ".codex", ".copilot", ".gemini")
 _RULES = """\
 `{program}` runs this team's commands: `{program} <category> <command> [arguments]`.
 
@@ -48,41 +45,50 @@ _RULES = """\
 def main(arguments: Sequence[str]) -> int:
     """Print the skill, or write it for each assistant that is found; return 0."""
     program = Program.current()
-    given = program.arguments(program.find(program.words), arguments)
+    values = program.arguments(program.find(program.words), arguments)
     files = skill_files(program.name, _served(program))
-    if output := given.get("ARG_OUTPUT"):
+
+    output = values.get("ARG_OUTPUT")
+    if output:
         _write_all(program, Path(output), files)
-        return 0
-    if given["ARG_INSTALL"] != "true":
+    elif values["ARG_INSTALL"] == "true":
+        for folder in _assistants_folders():
+            _write_all(program, folder / "skills" / _name(program.name), files)
+    else:
         sys.stdout.write(files[_INDEX])
-        if len(files) > 1:
+        number = len(files) - 1
+        if number:
             hint = f"{program.name} docs skill --output DIR"
             program.messages.line(
-                f"the list needs {len(files) - 1} files; to write them: {hint}"
+                f"the list needs {number} files; to write them: {hint}"
             )
-        return 0
+    return 0
+
+
+def _assistants_folders() -> list[Path]:
+    """Return the folders of the assistants that the user has. Raises OperationError for none."""
     home = Path(os.environ.get("HOME") or "/")
     folders = [home / name for name in _ASSISTANTS if (home / name).is_dir()]
     if not folders:
-        looked = ", ".join(f"~/{name}" for name in _ASSISTANTS)
-        raise OperationError(
-            f"none of {looked} exists", "omit --install and save the output"
-        )
-    for folder in folders:
-        _write_all(program, folder / "skills" / _name(program.name), files)
-    return 0
+        names = ", ".join(f"~/{name}" for name in _ASSISTANTS)
+        what = f"none of {names} exists"
+        raise OperationError(what, "omit --install and save the output")
+    return folders
 
 
 def _write_all(program: Program, folder: Path, files: Mapping[str, str]) -> None:
     """Write the files of the skill, and remove files of an earlier skill that are obsolete."""
     for name, text in files.items():
         _write(folder / name, text)
-    for path in sorted((folder / _PARTS).glob("*.md")):
+
+    parts = folder / _PARTS
+    for path in sorted(parts.glob("*.md")):
         is_made = _MADE in path.read_text(encoding="utf-8", errors="replace")
         if is_made and f"{_PARTS}/{path.name}" not in files:
             path.unlink()
-    if (folder / _PARTS).is_dir() and not any((folder / _PARTS).iterdir()):
-        (folder / _PARTS).rmdir()
+    if parts.is_dir() and not any(parts.iterdir()):
+        parts.rmdir()
+
     program.messages.line(f"wrote {folder / _INDEX}")
 
 
@@ -104,92 +110,104 @@ def skill_files(program: str, commands: Sequence[Command]) -> dict[str, str]:
     """
     by_top: dict[str, list[Command]] = {}
     for command in commands:
-        by_top.setdefault(
-            command.words[0] if len(command.words) > 1 else "", []
-        ).append(command)
+        top = command.words[0] if len(command.words) > 1 else ""
+        by_top.setdefault(top, []).append(command)
     if len(commands) <= _MOST_LISTED:
         return {_INDEX: _skill(program, by_top, _lists(program, commands))}
+
     files = {}
     rows = []
     for top, below in by_top.items():
         name = f"{_PARTS}/{top or '_commands'}.md"
         title = f"{program} {top}".rstrip()
-        files[name] = "\n".join(
-            [
-                _MADE,
-                "",
-                f"# {markdown_text(title)}",
-                "",
-                markdown_blocks(_lists(program, below)),
-            ]
-        )
-        words = ", ".join(sorted({command.words[-1] for command in below}))
-        number = "1 command" if len(below) == 1 else f"{len(below)} commands"
-        rows.append((name, f"{number} of {title}: {words[:_LONGEST_WORDS]}"))
-    index: list[Block] = [
-        Heading(2, "Commands"),
-        Paragraph(
-            "Each file lists the commands of one category. Read it before you use one."
-        ),
-        Terms(tuple(rows)),
-    ]
+        files[name] = _part(program, title, below)
+        rows.append((name, _summary(title, below)))
+
+    advice = "Each file lists the commands of one category. Read it before you use one."
+    index: list[Block] = [Heading(2, "Commands"), Paragraph(advice), Terms(tuple(rows))]
     return {_INDEX: _skill(program, by_top, index), **files}
+
+
+def _part(program: str, title: str, commands: Iterable[Command]) -> str:
+    """Return the text of the file that lists the commands of one category."""
+    lists = markdown_blocks(_lists(program, commands))
+    return "\n".join([_MADE, "", f"# {markdown_text(title)}", "", lists])
+
+
+def _summary(title: str, commands: Sequence[Command]) -> str:
+    """Return what the index tells about a category: the number and the names of its commands."""
+    names = ", ".join(sorted({command.words[-1] for command in commands}))
+    number = f"{len(commands)} commands"
+    if len(commands) == 1:
+        number = "1 command"
+    return f"{number} of {title}: {names[:_LONGEST_WORDS]}"
 
 
 def _lists(program: str, commands: Iterable[Command]) -> list[Block]:
     """Return a heading and a list of commands for each category."""
     by_category: dict[str, list[Command]] = {}
     for command in commands:
-        by_category.setdefault(" ".join(command.words[:-1]), []).append(command)
+        category = " ".join(command.words[:-1])
+        by_category.setdefault(category, []).append(command)
+
     blocks: list[Block] = []
     for category, below in by_category.items():
-        rows = tuple(
-            (facts.usage(program, command), _about(command)) for command in below
-        )
-        blocks += [Heading(2, f"{program} {category}".rstrip()), Terms(rows)]
+        rows = []
+        for command in below:
+            rows.append((facts.usage(program, command), _about(command)))
+        heading = f"{program} {category}".rstrip()
+        blocks += [Heading(2, heading), Terms(tuple(rows))]
     return blocks
 
 
 def _skill(program: str, categories: Iterable[str], blocks: Iterable[Block]) -> str:
     """Return the text of SKILL.md."""
+    name = _name(program)
     words = ", ".join(filter(None, categories))
-    described = f"Run the commands of {program}: {words}. Use it if the user asks for one of them."
-    return "\n".join(
-        [
-            "---",
-            f"name: {_name(program)}",
-            f"description: {json.dumps(described[:1000], ensure_ascii=False)}",
-            "---",
-            _MADE,
-            "",
-            f"# {_name(program)}",
-            "",
-            _RULES.format(program=program),
-            markdown_blocks(blocks).rstrip("\n"),
-            "",
-        ]
+    description = (
+        f"Run the commands of {program}: {words}. "
+        "Use it if the user asks for one of them."
     )
+    # A JSON string is a YAML string, too.
+    quoted = json.dumps(description[:_LONGEST_DESCRIPTION], ensure_ascii=False)
+
+    lines = [
+        "---",
+        f"name: {name}",
+        f"description: {quoted}",
+        "---",
+        _MADE,
+        "",
+        f"# {name}",
+        "",
+        _RULES.format(program=program),
+        markdown_blocks(blocks).rstrip("\n"),
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def _about(command: Command) -> str:
     definition = command.definition
-    parts = [f"{definition.effects}. {definition.description.rstrip('.')}."]
+    sentences = [f"{definition.effects}.", f"{definition.description.rstrip('.')}."]
     if definition.moved_to:
-        parts.append(f"It has moved; use {definition.moved_to}.")
+        sentences.append(f"It has moved; use {definition.moved_to}.")
     if definition.deprecated:
-        parts.append(f"Deprecated: {definition.deprecated.rstrip('.')}.")
+        sentences.append(f"Deprecated: {definition.deprecated.rstrip('.')}.")
     if definition.confirm:
-        parts.append(f"It asks: {definition.confirm}")
+        sentences.append(f"It asks: {definition.confirm}")
+
     # A run resolves the references of secrets; nobody needs to set these variables.
-    needs = [
+    variables = [
         name for name in definition.required_envs if name not in definition.secrets
     ]
-    if needs:
-        parts.append(f"Variables that must be set: {', '.join(needs)}.")
-    requirements = facts.requirements(definition)
-    if requirements:
-        parts.append(f"It needs {', '.join(requirements)}.")
-    return " ".join(parts)
+    if variables:
+        sentences.append(f"Variables that must be set: {', '.join(variables)}.")
+
+    programs = facts.requirements(definition)
+    if programs:
+        sentences.append(f"It needs {', '.join(programs)}.")
+    return " ".join(sentences)
 
 
 def _name(program: str) -> str:
@@ -199,12 +217,13 @@ def _name(program: str) -> str:
 
 def _write(path: Path, text: str) -> None:
     try:
-        if path.exists() and _MADE not in path.read_text(
-            encoding="utf-8", errors="replace"
-        ):
-            raise OperationError(
-                f"{path} was not made by `docs skill`", "move it away first"
-            )
+        # The user may have written a skill by hand.
+        if path.exists():
+            former = path.read_text(encoding="utf-8", errors="replace")
+            if _MADE not in former:
+                what = f"{path} was not made by `docs skill`"
+                raise OperationError(what, "move it away first")
+
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as failure:

@@ -19,20 +19,13 @@ def date_of_version(root: str) -> str:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if epoch.isdecimal():
         return dt.datetime.fromtimestamp(int(epoch), dt.UTC).date().isoformat()
+
     # -G finds the last commit that changed a line with "version".
-    words = [
-        "git",
-        "-C",
-        root,
-        "log",
-        "-1",
-        "--format=%cs",
-        '-G"version"',
-        "--",
-        "core/cli.json",
-    ]
+    search = ["log", "-1", "--format=%cs", '-G"version"', "--", "core/cli.json"]
     try:
-        ended = supervise(words, None, _SECONDS, stderr="drop")
+        ended = supervise(["git", "-C", root, *search], None, _SECONDS, stderr="drop")
     except OSError:
         return ""  # git is not installed
-    return "" if ended.why else ended.stdout.decode().strip()
+    if ended.why:
+        return ""  # not a repository
+    return ended.stdout.decode().strip()

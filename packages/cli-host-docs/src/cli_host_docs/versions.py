@@ -13,16 +13,29 @@ def accepts_all(new: str, old: str) -> bool:
     Between two versions that the constraints name, all versions are alike. So it is enough to try
     each of these versions, and one directly below and above it.
     """
-    tried = [[0], [_ABOVE_ALL]]
-    for _, version in (*_constraints(new), *_constraints(old)):
-        below = [*version[:-1], version[-1] - 1, _ABOVE_ALL] if version else [-1]
-        tried += [version, below, [*version, 0, 1]]
-    return all(_accepts(new, version) for version in tried if _accepts(old, version))
+    constraints = _constraints(new) + _constraints(old)
+    versions = [[0], [_ABOVE_ALL]]
+    for _, version in constraints:
+        below = [-1]
+        if version:
+            below = [*version[:-1], version[-1] - 1, _ABOVE_ALL]
+        above = [*version, 0, 1]
+        versions += [below, version, above]
+
+    for version in versions:
+        if _accepts(old, version) and not _accepts(new, version):
+            return False
+    return True
 
 
 def _accepts(constraints: str, version: list[int]) -> bool:
     for operator, other in _constraints(constraints):
-        sign = "=" if version == other else ">" if version > other else "<"
+        if version == other:
+            sign = "="
+        elif version > other:
+            sign = ">"
+        else:
+            sign = "<"
         if sign not in operator:
             return False
     return True
@@ -33,7 +46,8 @@ def _constraints(text: str) -> list[tuple[str, list[int]]]:
     constraints = []
     for constraint in filter(None, text.split(",")):
         operator = "".join(takewhile("<>=".__contains__, constraint))
-        numbers = [int(part) for part in constraint[len(operator) :].split(".")]
+        version = constraint.removeprefix(operator)
+        numbers = [int(part) for part in version.split(".")]
         while numbers and not numbers[-1]:  # 1.6 and 1.6.0 are the same version
             numbers.pop()
         constraints.append((operator, numbers))
