@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from host.run.declared_commands import Declared
     from host.run.plugin import Plugin
 
+    _Words = Sequence[Sequence[str]]
+
 FORMAT = b"cli-host lock 21 "
 # nanoseconds; FAT stores file times in steps of two seconds
 SLOWEST_CLOCK = 2_100_000_000
@@ -41,14 +43,13 @@ class _ParsedLater:
     def __get__(self, lock: "Lock | None", owner: type) -> "Any":
         if lock is None or not lock.unparsed:
             return self.default
-        lock.__dict__.update(_parse_later(lock.unparsed))
+        lock.__dict__.update(_parse_later(bytes(lock.unparsed)))
         return lock.__dict__[self.name]
 
 
 def _parsed_later(name: str, default: "Any") -> "Any":
-    return _ParsedLater(
-        name, default
-    )  # `Any`, because the attributes have types of their own
+    # `Any`, because the attributes have types of their own
+    return _ParsedLater(name, default)
 
 
 class Lock(Record):
@@ -67,15 +68,14 @@ class Lock(Record):
     sources: "Sequence[EnvSource]" = ()
     plugins: "Mapping[str, Plugin]" = _parsed_later("plugins", _NOTHING)
     stamps: "Mapping[str, str]" = _NOTHING
-    disabled: "Mapping[str, Sequence[Sequence[str]]]" = _parsed_later(
-        "disabled", _NOTHING
-    )
+    disabled: "Mapping[str, _Words]" = _parsed_later("disabled", _NOTHING)
     schemes: "Sequence[SecretScheme]" = ()
     after_runs: "Sequence[AfterRun]" = ()
     first_declared: int | None = None
     recorded: "Mapping[str, Sequence[str]]" = _parsed_later("recorded", _NOTHING)
 
-    unparsed = b""  # the lines of the lock file for the values that are parsed later
+    # the lines of the lock file for the values that are parsed later
+    unparsed = memoryview(b"")
 
     def after_runs_of(self, words: "tuple[str, ...]") -> "list[AfterRun]":
         """Return the functions of plugins that are called after a run of the command `words`."""
@@ -83,17 +83,20 @@ class Lock(Record):
 
     def disabled_owner(self, words: "Sequence[str]") -> str:
         """Return the disabled plugin that has the command or category `words`, or ""."""
+        beginning = [*words]
         for plugin, commands in self.disabled.items():
-            if any([*command[: len(words)]] == [*words] for command in commands):
-                return plugin
+            for command in commands:
+                if [*command[: len(words)]] == beginning:
+                    return plugin
         return ""
 
     def broken_owner(self, word: str) -> "Plugin | None":
         """Return the broken plugin with a command or category `word` when it was added, or None."""
         for plugin in self.plugins.values():
-            if plugin.broken and word in self.recorded.get(
-                plugin.package or plugin.name, ()
-            ):
+            if not plugin.broken:
+                continue
+            words = self.recorded.get(plugin.package or plugin.name, ())
+            if word in words:
                 return plugin
         return None
 
@@ -103,10 +106,13 @@ class Lock(Record):
         `tree` has no path if the commands are declared in Python.
         """
         for plugin in self.plugins.values():
-            is_its_tree = (
-                tree.path in plugin.trees if tree.path else plugin.name == tree.plugin
-            )
-            if plugin.folders and is_its_tree:
+            if not plugin.folders:
+                continue
+            if tree.path:
+                has_tree = tree.path in plugin.trees
+            else:
+                has_tree = plugin.name == tree.plugin
+            if has_tree:
                 return plugin.folders
         return ()
 
@@ -114,9 +120,10 @@ class Lock(Record):
         """Return one warning for each broken plugin; `program` is the program's name."""
         warnings = []
         for plugin in self.plugins.values():
-            if plugin.broken:
-                what = f"plugin {plugin.full_name} is broken: {plugin.broken}"
-                warnings.append(f"{what}; see: {program} self plugin list")
+            if not plugin.broken:
+                continue
+            what = f"plugin {plugin.full_name} is broken: {plugin.broken}"
+            warnings.append(f"{what}; see: {program} self plugin list")
         return warnings
 
 
@@ -151,15 +158,20 @@ def read_lock(paths: "Iterable[str]", key: str) -> Lock | None:
 
 def _parse(content: bytes, key: str) -> Lock:
     """Return the parsed lock. Raises ValueError if it is damaged, outdated or has another key."""
-    head, _, body = content.partition(b"\n")
-    if head != FORMAT + checksum(body):
+    # A run parses the first line of the body only, so the body is not copied.
+    start = content.find(b"\n") + 1
+    body = memoryview(content)[start:]
+    if content[:start] != FORMAT + checksum(body) + b"\n":
         raise ValueError("damaged")
-    first, _, rest = body.partition(b"\n")
-    values = parse_json("lock", first)
-    if values["key"] != key or any(
-        stamp(path) != then for path, then in values["stamps"].items()
-    ):
-        raise ValueError("outdated")
+
+    end = content.find(b"\n", start)
+    values = parse_json("lock", content[start:end])
+    if values["key"] != key:
+        raise ValueError("of another installation or interpreter")
+    for path, then in values["stamps"].items():
+        if stamp(path) != then:
+            raise ValueError("outdated")
+
     lock = Lock(
         trees=[CommandTree.of_row(row) for row in values["trees"]],
         sources=[EnvSource.of_row(row) for row in values["sources"]],
@@ -169,7 +181,7 @@ def _parse(content: bytes, key: str) -> Lock:
     if values["schemes"] or values["after_runs"]:
         lock.schemes = [SecretScheme.of_row(row) for row in values["schemes"]]
         lock.after_runs = [AfterRun.of_row(row) for row in values["after_runs"]]
-    lock.unparsed = rest
+    lock.unparsed = memoryview(content)[end + 1 :]
     return lock
 
 
@@ -180,15 +192,18 @@ def _parse_later(lines: bytes) -> "dict[str, Any]":
 
     first, *definitions = lines.split(b"\n")
     values = parse_json("lock", first)
-    plugins = [Plugin.of_row(row) for row in values["plugins"]]
+
+    commands = []
+    for row, json in zip(values["commands"], definitions, strict=True):
+        words, *whose = row
+        commands.append(Declared.of_row((tuple(words), json, *whose)))
+    plugins = {}
+    for row in values["plugins"]:
+        plugin = Plugin.of_row(row)
+        plugins[plugin.name] = plugin
     return {
-        "commands": [
-            Declared.of_row((tuple(words), json, *whose))
-            for (words, *whose), json in zip(
-                values["commands"], definitions, strict=True
-            )
-        ],
-        "plugins": {plugin.name: plugin for plugin in plugins},
+        "commands": commands,
+        "plugins": plugins,
         "disabled": values["disabled"],
         "recorded": values["recorded"],
     }

@@ -24,28 +24,40 @@ class Record:
 
     _fields: "ClassVar[tuple[str, ...]]" = ()
     _known: "ClassVar[frozenset[str]]" = frozenset()
-    _needed: "ClassVar[frozenset[str]]" = frozenset()
+    _needed: "ClassVar[frozenset[str] | None]" = None  # None until the first instance
 
     def __init_subclass__(cls) -> None:
         cls._fields += tuple(cls.__annotations__)
-        cls._known = frozenset(cls._fields)
-        cls._needed = frozenset(
-            [name for name in cls._fields if not hasattr(cls, name)]
-        )
-        if "__init__" not in vars(
-            cls
-        ):  # the constructor of the base may lack values of this class
+        cls._needed = None
+
+        inherits_constructor = "__init__" not in vars(cls)
+        if inherits_constructor and cls.__init__ is not Record.__init__:
+            # the constructor of the base lacks the values of this class
             cls.__init__ = Record.__init__  # type: ignore[method-assign]
 
     def __init__(self, *values: "Any", **named: "Any") -> None:
+        needed = self._needed
+        if needed is None:
+            needed = self._find_needed()
+
         given = len(values) + len(named)
         if values:
             named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
-        if len(named) < given or not self._needed <= named.keys() <= self._known:
-            raise TypeError(
-                f"{type(self).__name__} takes {', '.join(self._fields)}, each once"
-            )
+        if len(named) < given or not needed <= named.keys() <= self._known:
+            names = ", ".join(self._fields)
+            raise TypeError(f"{type(self).__name__} takes {names}, each once")
         self.__dict__.update(named)
+
+    @classmethod
+    def _find_needed(cls) -> "frozenset[str]":
+        """Set `_needed` and `_known`, and return `_needed`.
+
+        This is done for the first instance, because a run makes none of most classes.
+        """
+        needed = [name for name in cls._fields if not hasattr(cls, name)]
+        cls._needed = frozenset(needed)
+        cls._known = frozenset(cls._fields)
+        return cls._needed
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.values() == other.values()
@@ -54,10 +66,8 @@ class Record:
         return hash(tuple(self.row()))
 
     def __repr__(self) -> str:
-        values = ", ".join(
-            [f"{name}={value!r}" for name, value in self.values().items()]
-        )
-        return f"{type(self).__name__}({values})"
+        shown = [f"{name}={value!r}" for name, value in self.values().items()]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def values(self) -> "dict[str, Any]":
         """Return the values by name."""
