@@ -38,6 +38,7 @@ def caller_environment() -> dict[bytes, bytes]:
     """
     environ = dict(posix.environ)
     environ.pop(b"", None)  # an entry "=value" has an empty name, which execve refuses
+
     if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
         del environ[b"LC_CTYPE"]
         environ.update(_given_lc_ctype())
@@ -47,15 +48,20 @@ def caller_environment() -> dict[bytes, bytes]:
 def _given_lc_ctype() -> dict[bytes, bytes]:
     try:
         with open("/proc/self/environ", "rb") as file:
-            _, given, rest = (b"\0" + file.read()).partition(b"\0LC_CTYPE=")
+            entries = file.read().split(b"\0")
     except OSError:
         return {}
-    return {b"LC_CTYPE": rest.partition(b"\0")[0]} if given else {}
+    for entry in entries:
+        name, _, value = entry.partition(b"=")
+        if name == b"LC_CTYPE":
+            return {name: value}
+    return {}
 
 
 def caller_words() -> list[str]:
     """Return `sys.argv`, decoded as UTF-8 and not with the locale's encoding."""
-    encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
+    encoding = sys.getfilesystemencoding()
+    errors = sys.getfilesystemencodeerrors()
     return [decode(word.encode(encoding, errors)) for word in sys.argv]
 
 
@@ -74,7 +80,9 @@ def allows_questions(environ: "Mapping[str, str]", *, no_input: bool = False) ->
 
     A terminal is needed as well: see `can_ask` in host.run.questions.
     """
-    return not (no_input or is_on(environ.get("CLI_NO_INPUT")) or is_ci(environ))
+    if no_input or is_on(environ.get("CLI_NO_INPUT")):
+        return False
+    return not is_ci(environ)
 
 
 def from_system(name: str) -> str | None:
@@ -90,7 +98,7 @@ def from_system(name: str) -> str | None:
             account = pwd.getpwuid(posix.getuid())
             return account.pw_dir if name == "HOME" else account.pw_name
     except (OSError, KeyError):
-        pass
+        pass  # a deleted current directory, or an account that the database lacks
     return None
 
 
@@ -101,7 +109,9 @@ def home(environ: "Mapping[str, str]") -> str:
     directory count, is ignored.
     """
     chosen = environ.get("HOME", "")
-    return chosen if chosen.startswith("/") else from_system("HOME") or "/"
+    if chosen.startswith("/"):
+        return chosen
+    return from_system("HOME") or "/"
 
 
 def xdg_home(environ: "Mapping[str, str]", kind: str) -> str:
@@ -110,9 +120,9 @@ def xdg_home(environ: "Mapping[str, str]", kind: str) -> str:
     `kind` is "DATA", "STATE" or "CACHE". A relative path in the variable is ignored.
     """
     chosen = environ.get(f"XDG_{kind}_HOME", "")
-    return (
-        chosen if chosen.startswith("/") else join(home(environ), _XDG_DEFAULTS[kind])
-    )
+    if chosen.startswith("/"):
+        return chosen
+    return join(home(environ), _XDG_DEFAULTS[kind])
 
 
 def working_directory(pwd: str) -> str:
@@ -126,10 +136,12 @@ def working_directory(pwd: str) -> str:
         real = posix.getcwd()
     except OSError:
         return pwd
+    if not pwd.startswith("/"):
+        return real
+
     try:
-        named = posix.stat(pwd) if pwd.startswith("/") else None
-    except (OSError, ValueError):
-        named = None
-    if named is not None and (named.st_dev, named.st_ino) == (here.st_dev, here.st_ino):
-        return pwd
-    return real
+        named = posix.stat(pwd)
+    except (OSError, ValueError):  # ValueError: an invalid path, for example with a NUL
+        return real
+    names_it = (named.st_dev, named.st_ino) == (here.st_dev, here.st_ino)
+    return pwd if names_it else real

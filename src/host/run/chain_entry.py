@@ -51,15 +51,24 @@ class ChainEntry:
         added: "Sequence[str]",
     ) -> str:
         layout = self._layout
-        launcher = "" if layout.launcher == layout.root else layout.launcher
-        is_usual_config = layout.config_file == join(layout.root, "core/cli.json")
-        config_file = "" if is_usual_config else layout.config_file
+        launcher = layout.launcher
+        if launcher == layout.root:  # as for an executable in `core`
+            launcher = ""
+        config_file = layout.config_file
+        if config_file == join(layout.root, "core/cli.json"):
+            config_file = ""
+
         hashes = []
         for name, value in values.items():
-            hashes.append(name if name in secret else f"{name}={value_hash(value)}")
+            if name in secret:
+                hashes.append(name)
+            else:
+                hashes.append(f"{name}={value_hash(value)}")
 
-        parts = [_escaped(path) for path in (layout.root, launcher, config_file)]
+        parts = [_escaped(layout.root), _escaped(launcher), _escaped(config_file)]
         parts.append(",".join(hashes))
+
+        # An entry without a folder and without an id is two colons shorter: most runs have neither.
         run_id = self._nearest_id()
         if added or run_id:
             parts.append(",".join([_escaped(folder) for folder in added]))
@@ -87,9 +96,8 @@ def with_id(chain: str, run_id: str) -> str:
 
 
 def _escaped(path: str) -> str:
-    return (
-        path.replace("%", "%25")
-        .replace(":", "%3A")
-        .replace(" ", "%20")
-        .replace(",", "%2C")
-    )
+    """Return a path without the characters that separate parts; the reverse is in `nested`."""
+    path = path.replace("%", "%25")  # first, because the other escapes contain it
+    for character, escape in ((":", "%3A"), (" ", "%20"), (",", "%2C")):
+        path = path.replace(character, escape)
+    return path

@@ -10,16 +10,19 @@ from host.errors import HostError, Problem
 
 _MOST_LINKS = 40  # symbolic links in one path, like the kernel's limit
 _LARGEST = 16 << 20  # bytes; larger files are refused
-_CHUNK = (
-    64 << 10
-)  # bytes per read; for larger buffers, malloc asks the kernel for memory
+_LARGEST_CACHE = 1 << 28  # an index of 100,000 commands has 27 MB
+_WRITABLE_BY_OTHERS = 0o022
+# bytes per read; for larger buffers, malloc asks the kernel for memory
+_CHUNK = 64 << 10
 
 
 def join(directory: str, path: str) -> str:
     """Return `path` joined to `directory`; an absolute path is returned unchanged."""
     if path.startswith("/") or not directory:
         return path
-    return f"{directory}{path}" if directory.endswith("/") else f"{directory}/{path}"
+    if directory.endswith("/"):
+        return f"{directory}{path}"
+    return f"{directory}/{path}"
 
 
 def dirname(path: str) -> str:
@@ -36,10 +39,11 @@ def realpath(path: str) -> str:
 
     Raises OSError for a relative path in a deleted current directory.
     """
-    pending = (path if path.startswith("/") else f"{posix.getcwd()}/{path}").split("/")[
-        ::-1
-    ]
-    real, links = "", 0
+    absolute = path if path.startswith("/") else f"{posix.getcwd()}/{path}"
+    pending = absolute.split("/")  # the parts that are left, the next one last
+    pending.reverse()
+    real = ""
+    links = 0
     while pending:
         name = pending.pop()
         if name in ("", "."):
@@ -47,15 +51,18 @@ def realpath(path: str) -> str:
         if name == "..":
             real = dirname(real).rstrip("/")
             continue
+
         try:
             target = posix.readlink(f"{real}/{name}")
-        except OSError:
+        except OSError:  # it is no link, or it is missing
             real = f"{real}/{name}"
             continue
+
         links += 1
         if links > _MOST_LINKS:
             return path
-        real = "" if target.startswith("/") else real
+        if target.startswith("/"):
+            real = ""
         pending += reversed(target.split("/"))
     return real or "/"
 
@@ -67,6 +74,7 @@ def why_outside(directory: str, path: str) -> str:
     if is_plain_name and not is_link(joined):
         # as for most entrypoints; saves a system call for each part of the path
         return ""
+
     target = realpath(joined)
     if target.startswith(realpath(directory) + "/"):
         return ""
@@ -109,37 +117,45 @@ def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> 
     larger than `limit` bytes or cannot be read.
     """
     try:
-        descriptor = posix.open(
-            path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | posix.O_NOCTTY
-        )
+        # O_NONBLOCK, because opening a FIFO would wait for its writer
+        flags = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | posix.O_NOCTTY
+        descriptor = posix.open(path, flags)
         try:
             status = posix.fstat(descriptor)
             if not _stat.S_ISREG(status.st_mode):
                 raise error(Problem(path, "not a regular file"))
-            content = posix.read(descriptor, min(status.st_size, limit) + 1)
-            if (
-                len(content) != status.st_size
-            ):  # the file changed, or has no size, as in /proc
-                while len(content) <= limit and (
-                    chunk := posix.read(descriptor, _CHUNK)
-                ):
-                    content += chunk
+            content = _read(descriptor, status.st_size, limit)
         finally:
             posix.close(descriptor)
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except OSError as failure:
         raise error(Problem(path, failure.strerror or str(failure))) from None
+
     if len(content) > limit:
         raise error(Problem(path, f"larger than {limit} bytes"))
+    return content
+
+
+def _read(descriptor: int, size: int, limit: int) -> bytes:
+    """Return the content of a file that has `size` bytes, or a part longer than `limit`."""
+    content = posix.read(descriptor, min(size, limit) + 1)
+    if len(content) == size:
+        return content
+
+    # The file has changed meanwhile, or it has no size, as in /proc.
+    while len(content) <= limit:
+        chunk = posix.read(descriptor, _CHUNK)
+        if not chunk:
+            break
+        content += chunk
     return content
 
 
 def own_content(path: str) -> bytes:
     """Return the bytes of a cache file. Raises OSError if another user may have written it."""
     status = posix.stat(path)
-    if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
+    is_trusted_owner = status.st_uid in (0, posix.geteuid())
+    if not is_trusted_owner or status.st_mode & _WRITABLE_BY_OTHERS:
         raise PermissionError(path)
-    return read_regular(
-        path, HostError, 1 << 28
-    )  # an index of 100,000 commands has 27 MB
+    return read_regular(path, HostError, _LARGEST_CACHE)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 HISTORY_RUNS = 10_000
 HISTORY_DAYS = 90
+_LONGEST_NAME = (
+    200  # characters of a file name in the cache; file systems allow 255 bytes
+)
 
 
 class Config:
@@ -32,31 +35,33 @@ class Config:
         self.name: str = fields.filled("name", required=True)
         self.version: str = fields.filled("version", required=True)
         self.description: str = fields.text("description")
-        self.min_version: str = fields.filled(
-            "min_version"
-        )  # checked in `planning.discovery`
+        # checked in `planning.discovery`
+        self.min_version: str = fields.filled("min_version")
         self.commands_dir: str = fields.text("commands_dir") or "commands"
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
-        self.projects: bool = (
-            fields.flag("projects") or fields.value("projects") is None
-        )
+        is_default = fields.value("projects") is None
+        self.projects: bool = is_default or fields.flag("projects")
+
         team = fields.inner("team")
         self.follow: str = team.one_of("follow", ("notice", "never"))
         self.catalogues: tuple[str, ...] = team.texts("catalogue")
+
         self.supervision: Supervision | None = None
         if not SUPERVISION_KEYS.isdisjoint(fields.values):
             from host.run.supervision import read_supervision
 
             self.supervision = read_supervision(fields)
+
         history = fields.inner("history")
         self.history_runs: int = _count(history, "runs", HISTORY_RUNS)
         self.history_days: int = _count(history, "days", HISTORY_DAYS)
-        warnings = [
+
+        # last, because a key that was not read is unknown
+        self.warnings: tuple[Problem, ...] = (
             *team.misspelt("team"),
             *history.misspelt("history"),
             *fields.misspelt("cli"),
-        ]
-        self.warnings: tuple[Problem, ...] = tuple(warnings)
+        )
 
 
 def _count(fields: Fields, key: str, usual: int) -> int:
@@ -67,6 +72,12 @@ def _count(fields: Fields, key: str, usual: int) -> int:
     if value < 1:
         raise fields.refused(key, "expected a whole number of at least 1")
     return int(value)
+
+
+def _flat_name(path: str) -> str:
+    """Return a file name for a path; its end is enough, because names have a largest length."""
+    flat = path.replace("%", "%25").replace("/", "%2F")
+    return flat[-_LONGEST_NAME:]
 
 
 def read_config(path: str, remedy: str = "") -> Config:
@@ -82,31 +93,43 @@ def read_config(path: str, remedy: str = "") -> Config:
 
 
 class OpenInstallation:
-    """An installation: `layout`, cli.json, the caller's environment, and the `key` of its lock."""
+    """An installation: `layout`, cli.json, the caller's environment, and the `key` of its lock.
+
+    `locks` and `indexes` have the places of the lock and of the index of definitions: the first
+    is in the installation; the second is for users who cannot write there.
+    """
 
     def __init__(
         self, layout: Layout, config: Config, environ: "Mapping[str, str]"
     ) -> None:
-        flat = layout.lock_file.replace("%", "%25").replace("/", "%2F")
-        cached = join(xdg_home(environ, "CACHE"), f"cli-host/{flat[-200:]}")
-        python_path = (
-            "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
-        )
         self.layout = layout
         self.environ = environ
         self.config = config
         self.commands_dir = join(layout.root, config.commands_dir)
         self.plugins_dir = join(layout.root, config.plugins_dir)
-        self.locks = (layout.lock_file, cached)
-        self.indexes = tuple(
-            [f"{place}.index" for place in self.locks]
-        )  # indexes of definitions
-        interpreter = dirname(
-            sys.executable
-        )  # one for python and python3 of an environment
-        directories = (layout.root, self.commands_dir, self.plugins_dir)
-        code = (__file__, sys.version, interpreter, python_path)
-        self.key = "\n".join([*directories, config.min_version, *code])
+
+        cached = f"cli-host/{_flat_name(layout.lock_file)}"
+        self.locks = (layout.lock_file, join(xdg_home(environ, "CACHE"), cached))
+        self.indexes = tuple([f"{path}.index" for path in self.locks])
+        self.key = self._lock_key()
+
+    def _lock_key(self) -> str:
+        """Return what the lock was made for: these directories and this code."""
+        python_path = ""
+        if not sys.flags.ignore_environment:
+            python_path = self.environ.get("PYTHONPATH", "")
+        facts = [
+            self.layout.root,
+            self.commands_dir,
+            self.plugins_dir,
+            self.config.min_version,
+            __file__,
+            sys.version,
+            # the directory, because an environment has both python and python3
+            dirname(sys.executable),
+            python_path,
+        ]
+        return "\n".join(facts)
 
     def run_environ(self) -> "Mapping[str, str]":
         """Return the environment that a run starts from.
@@ -128,7 +151,7 @@ class OpenInstallation:
 
         program = self.layout.program
         environ = self.run_environ()
-        roots = [*project_roots(program, home(environ))]
+        roots = list(project_roots(program, home(environ)))
         if not roots:
             return [], []
         from host.run.usable_projects import usable_projects
@@ -154,10 +177,8 @@ class OpenInstallation:
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:
     """Return the installation at `layout`. Raises InstallationError if there is none."""
-    is_usual = layout.default and layout.config_file == join(
-        layout.root, "core/cli.json"
-    )
-    remedy = (
-        f"to make an installation, run: {layout.program} self init" if is_usual else ""
-    )
+    usual_config = join(layout.root, "core/cli.json")
+    remedy = ""
+    if layout.default and layout.config_file == usual_config:
+        remedy = f"to make an installation, run: {layout.program} self init"
     return OpenInstallation(layout, read_config(layout.config_file, remedy), environ)

@@ -12,11 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-EFFECTS = (
-    "read",
-    "change",
-    "destroy",
-)  # values of the key "effects", the mildest first
+# values of the key "effects", the mildest first
+EFFECTS = ("read", "change", "destroy")
 _BLANKS = " \n\t\r"
 
 
@@ -74,16 +71,17 @@ class _Rules:
 
     @staticmethod
     def object_pairs_hook(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            seen: set[str] = set()
-            for key, _ in pairs:
-                if key in seen:
-                    raise NotStrictError(
-                        f'the key "{key}" occurs twice in one object', key
-                    )
-                seen.add(key)
-        return made
+        values = dict(pairs)
+        if len(values) == len(pairs):
+            return values
+
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                what = f'the key "{key}" occurs twice in one object'
+                raise NotStrictError(what, key)
+            seen.add(key)
+        return values
 
     @staticmethod
     def parse_constant(name: str) -> "Any":
@@ -100,10 +98,8 @@ class Fields:
     def __init__(self, path: str, values: "Any", key: str = "") -> None:
         self.path = path
         if not isinstance(values, dict):
-            problem = Problem(
-                path, f"expected an object, found {_kind(values)}", key=key
-            )
-            raise DefinitionError(problem)
+            what = f"expected an object, found {_kind(values)}"
+            raise DefinitionError(Problem(path, what, key=key))
         self._inside = f"{key}." if key else ""
         self.values = values
         self.known: set[str] = set()
@@ -115,7 +111,8 @@ class Fields:
 
     def extra(self) -> "dict[str, Any]":
         """Return the values of all keys that were not read."""
-        return {key: one for key, one in self.values.items() if key not in self.known}
+        values = self.values
+        return {key: values[key] for key in values if key not in self.known}
 
     def misspelt(self, kind: str) -> tuple[Problem, ...]:
         """Return a problem for each unknown key that resembles a known one.
@@ -131,11 +128,12 @@ class Fields:
         keys = keys_of(kind)
         problems = []
         for key in unread:
+            if key in keys:  # some keys are read only in some cases
+                continue
             near = closest(key, keys, SURELY)
-            if near and key not in keys:  # some keys are read only in some cases
-                problems.append(
-                    self.problem(key, "unknown key", f'did you mean "{near[0]}"?')
-                )
+            if near:
+                remedy = f'did you mean "{near[0]}"?'
+                problems.append(self.problem(key, "unknown key", remedy))
         return tuple(problems)
 
     def problem(self, key: str, text: str, remedy: str = "") -> Problem:
@@ -161,7 +159,9 @@ class Fields:
         value = self.typed(key, str, "a string")
         if value is None and required:
             raise self.refused(key, "missing; expected a string")
-        return self.clean(key, value) if value else ""
+        if not value:
+            return ""
+        return self.clean(key, value)
 
     def filled(self, key: str, required: bool = False) -> str:
         """Return the text of `key`, which must not be empty, or "" if the key is absent."""
@@ -174,9 +174,8 @@ class Fields:
         """Return the value of `key`, which must be one of `allowed`, or "" if the key is absent."""
         value = self.filled(key)
         if value and value not in allowed:
-            raise self.refused(
-                key, f"expected one of {', '.join(allowed)}; found {value[:40]}"
-            )
+            reason = f"expected one of {', '.join(allowed)}; found {value[:40]}"
+            raise self.refused(key, reason)
         return value
 
     def clean(self, key: str, value: str) -> str:
@@ -186,9 +185,8 @@ class Fields:
                 return value
         except UnicodeEncodeError:  # an escaped lone surrogate
             pass
-        raise self.refused(
-            key, "contains a NUL or lone surrogate, which is not allowed"
-        )
+        reason = "contains a NUL or lone surrogate, which is not allowed"
+        raise self.refused(key, reason)
 
     def check_variable(self, key: str, name: str) -> None:
         """Raise DefinitionError if `name` cannot name a variable."""
@@ -200,45 +198,53 @@ class Fields:
         return self.typed(key, bool, expected) is True
 
     def texts(self, key: str) -> tuple[str, ...]:
-        items = self.array(key, "an array of strings")
-        for item in items:
+        texts = []
+        for item in self.array(key, "an array of strings"):
             if type(item) is not str:
-                raise self.refused(
-                    key, f"expected an array of strings, found {_kind(item)} in it"
-                )
-        return tuple([self.clean(key, item) for item in items])
+                reason = f"expected an array of strings, found {_kind(item)} in it"
+                raise self.refused(key, reason)
+            texts.append(self.clean(key, item))
+        return tuple(texts)
 
     def array(self, key: str, expected: str) -> "list[Any]":
         return self.typed(key, list, expected) or []
 
     def variables(self, key: str) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for name, item in (self.typed(key, dict, "an object of strings") or {}).items():
+        values: dict[str, str] = {}
+        items = self.typed(key, dict, "an object of strings") or {}
+        for name, item in items.items():
             self.check_variable(key, name)
-            if item is True or item is False:
-                found[name] = "true" if item else "false"
+            if item is True:
+                values[name] = "true"
+            elif item is False:
+                values[name] = "false"
             elif isinstance(item, str | int | float):
-                found[name] = self.clean(f"{key}.{name}", str(item))
+                values[name] = self.clean(f"{key}.{name}", str(item))
             elif item is not None:
                 raise self.wrong(f"{key}.{name}", "a string, number or boolean", item)
-        return found
+        return values
 
     def objects(self, key: str) -> "list[Fields]":
         """Return the fields of each object in the array under `key`."""
-        return [
-            Fields(self.path, item, f"{self._inside}{key}[{index}]")
-            for index, item in enumerate(self.array(key, "an array of objects"))
-        ]
+        objects = []
+        for index, item in enumerate(self.array(key, "an array of objects")):
+            place = f"{self._inside}{key}[{index}]"
+            objects.append(Fields(self.path, item, place))
+        return objects
 
     def inner(self, key: str) -> "Fields":
         """Return the fields of the object under `key`; they are empty if the key is absent."""
         value = self.value(key)
-        return Fields(self.path, {} if value is None else value, f"{self._inside}{key}")
+        if value is None:
+            value = {}
+        return Fields(self.path, value, f"{self._inside}{key}")
 
 
 def _kind(value: "Any") -> str:
-    if value is True or value is False:
-        return "true" if value else "false"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
     if isinstance(value, int | float):
         return "a number"
     kinds = {list: "an array", str: "a string", type(None): "null"}

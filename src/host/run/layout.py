@@ -51,31 +51,35 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     program = program_name(executable)
     try:
         directory = dirname(realpath(executable))
-        default = basename(directory) != "core"
-        own = (
-            realpath(join(xdg_home(environ, "DATA"), program))
-            if default
-            else dirname(directory)
-        )
-        launcher = program if default else own
-        named, chosen = (
-            environ.get("CLI_DIR", ""),
-            environ.get("GLOBAL_CONFIG_FILE", ""),
-        )
+        is_in_core = basename(directory) == "core"
+        if is_in_core:
+            root = dirname(directory)
+            launcher = root
+        else:
+            root = realpath(join(xdg_home(environ, "DATA"), program))
+            launcher = program
+
+        chosen_root = environ.get("CLI_DIR", "")
+        chosen_config = environ.get("GLOBAL_CONFIG_FILE", "")
         if RUN in environ:
             from host.run.nested import set_by_caller
 
-            named, chosen, launcher = set_by_caller(own, launcher, environ)
-        root = realpath(named) if named else own
-        config_file = join(root, "core/cli.json")
-        if chosen:  # not resolved: errors show the path that the caller gave
-            config_file = (
-                chosen if chosen.startswith("/") else join(posix.getcwd(), chosen)
+            chosen_root, chosen_config, launcher = set_by_caller(
+                root, launcher, environ
             )
+        if chosen_root:
+            root = realpath(chosen_root)
+        config_file = join(root, "core/cli.json")
+        if chosen_config:  # not resolved: errors show the path that the caller gave
+            config_file = chosen_config
+            if not config_file.startswith("/"):
+                config_file = join(posix.getcwd(), config_file)
     except FileNotFoundError:
         what = "the current directory was deleted, so relative paths cannot be used"
         raise InstallationError(what, "use absolute paths") from None
-    return Layout(program, root, config_file, launcher, default and not named)
+
+    is_default = not (is_in_core or chosen_root)
+    return Layout(program, root, config_file, launcher, is_default)
 
 
 def program_name(executable: str) -> str:

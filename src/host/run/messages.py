@@ -39,12 +39,14 @@ class Messages:
         """
         if self.color_mode in ("always", "never"):
             return self.color_mode == "always"
+
         environ = self.environ
         if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
             return False
-        forced = (environ.get("FORCE_COLOR"), environ.get("CLICOLOR_FORCE"))
-        is_forced = any(value not in (None, "", "0") for value in forced)
-        return is_forced or ("TERM" in environ and posix.isatty(descriptor))
+        for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+            if environ.get(name, "") not in ("", "0"):
+                return True
+        return "TERM" in environ and posix.isatty(descriptor)
 
     def error(
         self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()
@@ -55,26 +57,27 @@ class Messages:
         """
         colours = self.colours(2)
         if not colours and not posix.isatty(2):
-            self.line(
-                f"{self.program}: {text}; {remedy}"
-                if remedy
-                else f"{self.program}: {text}"
-            )
+            line = f"{self.program}: {text}"
+            if remedy:
+                line = f"{line}; {remedy}"
+            self.line(line)
             return
+
         self._write_kind("error:", _RED, text, colours)
-        lines = [remedy]
+        lines = [remedy] if remedy else []
         if suggestions:
-            lines = [
-                "did you mean:",
-                *(f"  {suggestion}" for suggestion in suggestions),
-            ]
-        for line in filter(None, lines):
+            lines = ["did you mean:"]
+            lines += [f"  {suggestion}" for suggestion in suggestions]
+        for line in lines:
             shown = printable(line)
-            self._write(f"  {_MAGENTA}{shown}{_RESET}" if colours else f"  {shown}")
+            if colours:
+                shown = f"{_MAGENTA}{shown}{_RESET}"
+            self._write(f"  {shown}")
 
     def warn(self, *problems: "str | Problem") -> None:
         """Print a warning for each problem, but only once per text."""
-        for text in map(str, problems):
+        for problem in problems:
+            text = str(problem)
             if text not in self.warned:
                 self.warned.add(text)
                 self._write_kind("warning:", _YELLOW, text, self.colours(2))
@@ -91,7 +94,8 @@ class Messages:
         self._write(printable(text))
 
     def _write_kind(self, kind: str, style: str, text: str, colours: bool) -> None:
-        kind = f"{style}{kind}{_RESET}" if colours else kind
+        if colours:
+            kind = f"{style}{kind}{_RESET}"
         self._write(f"{printable(self.program)}: {kind} {printable(text)}")
 
     def _write(self, line: str) -> None:

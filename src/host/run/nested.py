@@ -47,15 +47,15 @@ def run_of(root: str, runs: list[OuterRun]) -> OuterRun | None:
 
 
 def set_by_caller(
-    own: str, launcher: str, environ: "Mapping[str, str]"
+    usual_root: str, launcher: str, environ: "Mapping[str, str]"
 ) -> tuple[str, str, str]:
     """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them (or ""), and the launcher.
 
     Each run exports both variables. If a value differs from the one that the innermost run
     exported, that run's script has set it, and it is kept. Otherwise, the value comes from the
     innermost run with the same `launcher` (see `Layout`). If there is none, it comes from the
-    innermost run of the installation at `own`, or else it is "". If CLI_DIR comes from a run, the
-    launcher comes from the same run.
+    innermost run of the installation at `usual_root`, or else it is "". If CLI_DIR comes from a
+    run, the launcher comes from the same run.
     """
     root = environ.get("CLI_DIR", "")
     config_file = environ.get("GLOBAL_CONFIG_FILE", "")
@@ -64,16 +64,19 @@ def set_by_caller(
         return root, config_file, launcher
 
     innermost = runs[-1]
+    usual_config = join(innermost.root, "core/cli.json")
+    exported_config = innermost.config_file or usual_config
+    sets_config = config_file != exported_config
     sets_root = root != innermost.root
-    sets_config = config_file != (
-        innermost.config_file or join(innermost.root, "core/cli.json")
-    )
-    origin = _started_by(launcher, runs) or run_of(own, runs)
+
+    origin = _started_by(launcher, runs) or run_of(usual_root, runs)
+    if origin is None:
+        origin = OuterRun(root="", launcher=launcher, config_file="", hashes={})
     if not sets_config:
-        config_file = origin.config_file if origin else ""
+        config_file = origin.config_file
     if not sets_root:
-        root = origin.root if origin else ""
-        launcher = origin.launcher if origin else launcher
+        root = origin.root
+        launcher = origin.launcher
     return root, config_file, launcher
 
 
@@ -93,17 +96,17 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
     run = run_of(root, outer_runs(environ))
     if run is None:
         return dict(environ)
-    hashes = run.hashes
-    kept = {
-        name: value
-        for name, value in environ.items()
-        if name not in FRAMEWORK_NAMES and not _is_set_by(name, value, hashes)
-    }
-    if run.added and "PATH" in kept:
+
+    inherited = {}
+    for name, value in environ.items():
+        if name in FRAMEWORK_NAMES or _is_set_by(name, value, run.hashes):
+            continue
+        inherited[name] = value
+    if run.added and "PATH" in inherited:
         from host.run.path_folders import remove_folders
 
-        kept["PATH"] = remove_folders(kept["PATH"], run.added)
-    return kept
+        inherited["PATH"] = remove_folders(inherited["PATH"], run.added)
+    return inherited
 
 
 def _is_set_by(name: str, value: str, hashes: "Mapping[str, str]") -> bool:
@@ -117,19 +120,28 @@ def _is_set_by(name: str, value: str, hashes: "Mapping[str, str]") -> bool:
 def chained(environ: "Mapping[str, str]", entry: str) -> str:
     """Return CLI_RUN with `entry` at the end, and without an older entry for its root."""
     root = entry.partition(":")[0]
-    entries = environ[RUN].split(" ") if outer_runs(environ) else []
-    kept = [older for older in entries if older.partition(":")[0] != root]
-    return " ".join([*kept, entry])
+    entries = []
+    if outer_runs(environ):  # otherwise, CLI_RUN cannot be parsed
+        for older in environ[RUN].split(" "):
+            if older.partition(":")[0] != root:
+                entries.append(older)
+    entries.append(entry)
+    return " ".join(entries)
 
 
 def outer_id(environ: "Mapping[str, str]") -> str:
     """Return the id of the nearest recorded run around this one, or ""."""
-    return next((run.id for run in reversed(outer_runs(environ)) if run.id), "")
+    for run in reversed(outer_runs(environ)):
+        if run.id:
+            return run.id
+    return ""
 
 
 def _parsed(text: str) -> OuterRun:
+    """Return the run of an entry of CLI_RUN. Raises ValueError if it is invalid."""
     parts = text.split(":")
-    if not NEEDED_RUN_PARTS <= len(parts) <= RUN_PARTS or not parts[0].startswith("/"):
+    has_all_parts = NEEDED_RUN_PARTS <= len(parts) <= RUN_PARTS
+    if not has_all_parts or not parts[0].startswith("/"):
         raise ValueError
     parts += [""] * (RUN_PARTS - len(parts))
     root, launcher, config_file, hashes, folders, run_id = parts
@@ -141,6 +153,7 @@ def _parsed(text: str) -> OuterRun:
             raise ValueError
         if name:
             pairs[name] = value
+
     added = [_unescaped(folder) for folder in folders.split(",") if folder]
     return OuterRun(
         root=_unescaped(root),
@@ -153,9 +166,6 @@ def _parsed(text: str) -> OuterRun:
 
 
 def _unescaped(text: str) -> str:
-    return (
-        text.replace("%2C", ",")
-        .replace("%20", " ")
-        .replace("%3A", ":")
-        .replace("%25", "%")
-    )
+    for escape, character in (("%2C", ","), ("%20", " "), ("%3A", ":")):
+        text = text.replace(escape, character)
+    return text.replace("%25", "%")  # last: see `chain_entry`

@@ -88,9 +88,10 @@ def execute(replacement: Exec) -> "NoReturn":
 def exec_now(replacement: Exec) -> "NoReturn":
     """Replace this process with `replacement`. Raises OSError if the system refuses."""
     argv = [encode(word) for word in replacement.argv]
-    environment = {
-        encode(name): encode(value) for name, value in replacement.env.items()
-    }
+    environment = {}
+    for name, value in replacement.env.items():
+        environment[encode(name)] = encode(value)
+
     if replacement.holds_interrupt:
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     posix.execve(encode(replacement.path), argv, environment)
@@ -100,7 +101,12 @@ def start_error(path: str, failure: OSError) -> HostError:
     """Return the error for a program at `path` that the system refused to start."""
     from errno import errorcode
 
-    is_missing = isinstance(failure, FileNotFoundError)
-    error = MissingError if is_missing else CannotStartError
-    remedy = _REMEDIES.get(errorcode.get(failure.errno or 0, ""), "")
-    return error(Problem(path, f"cannot be started: {failure.strerror}", remedy))
+    name = errorcode.get(failure.errno or 0, "")
+    problem = Problem(
+        path,
+        f"cannot be started: {failure.strerror}",
+        _REMEDIES.get(name, ""),
+    )
+    if isinstance(failure, FileNotFoundError):
+        return MissingError(problem)
+    return CannotStartError(problem)

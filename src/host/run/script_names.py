@@ -11,35 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-EXTENSIONS = (  # extensions of scripts, in order of precedence
-    *(
-        "",
-        ".awk",
-        ".bash",
-        ".fish",
-        ".js",
-        ".lua",
-        ".mjs",
-        ".php",
-        ".pl",
-        ".py",
-        ".rb",
-        ".sh",
-    ),
-    *(".ts", ".zsh"),
+# extensions of scripts, in order of precedence
+EXTENSIONS = (
+    *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs"),
+    *(".php", ".pl", ".py", ".rb", ".sh", ".ts", ".zsh"),
 )
-_NO_SCRIPTS = (  # documents, data and tests are not scripts, even if they are executable
+# documents, data and tests are not scripts, even if they are executable
+_NO_SCRIPTS = (
     *(".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini"),
     *(".conf", ".env", ".lock", ".log"),
     ".bats",  # the tests of a script, beside it
 )
-_NOT_FOR_BASH = (
-    ".ps1",
-    ".bat",
-    ".cmd",
-    ".swift",
-    ".applescript",
-)  # commands only with a shebang
+# commands only with a shebang
+_NOT_FOR_BASH = (".ps1", ".bat", ".cmd", ".swift", ".applescript")
 
 
 def script_word(name: str) -> str:
@@ -47,7 +31,9 @@ def script_word(name: str) -> str:
     if name.startswith((".", "_")) or name.endswith(_NO_SCRIPTS):
         return ""
     stem, dot, extension = name.rpartition(".")
-    return stem if f"{dot}{extension}" in EXTENSIONS and stem else name
+    if stem and f"{dot}{extension}" in EXTENSIONS:
+        return stem
+    return name
 
 
 def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
@@ -55,15 +41,15 @@ def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
 
     `scripts` may have "prefix", which is removed from names, and "split", which separates words.
     """
-    word, prefix, separator = (
-        script_word(name),
-        scripts.get("prefix", ""),
-        scripts.get("split", ""),
-    )
+    word = script_word(name)
+    prefix = scripts.get("prefix", "")
     if not word.startswith(prefix):
         return []
-    word = word.removeprefix(prefix)
-    words = word.split(separator) if separator else [word]
+
+    words = [word.removeprefix(prefix)]
+    separator = scripts.get("split", "")
+    if separator:
+        words = words[0].split(separator)
     return words if all(map(is_word, words)) else []
 
 
@@ -81,20 +67,27 @@ def refusal(path: str, root: str) -> str:
             mode = posix.stat(path).st_mode
         if not _stat.S_ISREG(mode):
             return "it is not a regular file"
-        if mode & 0o111 and not path.endswith(_NOT_FOR_BASH):
+
+        is_executable = mode & 0o111 != 0
+        if is_executable and not path.endswith(_NOT_FOR_BASH):
             return ""
         with open(path, "rb", buffering=0) as file:
             has_shebang = file.read(2) == b"#!"
     except (OSError, ValueError) as failure:
         return getattr(failure, "strerror", None) or str(failure)
-    if not has_shebang and mode & 0o111:
-        return "bash cannot run a file of this type, and it has no shebang"
-    return "" if has_shebang else "it is not executable and has no shebang"
+
+    reason = ""
+    if not has_shebang:
+        reason = "it is not executable and has no shebang"
+        if is_executable:
+            reason = "bash cannot run a file of this type, and it has no shebang"
+    return reason
 
 
 def existing(stem: str) -> "Iterable[str]":
     """Yield each existing path made of `stem` and a script extension, in order of precedence."""
     for extension in EXTENSIONS:
+        path = stem + extension
         # most paths are missing; with an exception for each, `stat` would take twice as long
-        if posix.access(path := stem + extension, posix.F_OK):
+        if posix.access(path, posix.F_OK):
             yield path

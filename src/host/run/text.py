@@ -12,13 +12,8 @@ _HASH_KEY = 1  # any number
 _HASH_SIZE = 4  # bytes
 EMPTY = '""'  # shown in place of an empty string
 BOM = b"\xef\xbb\xbf"
-_UNSEEN = (
-    "Cc",
-    "Cf",
-    "Cs",
-    "Zl",
-    "Zp",
-)  # Unicode categories; `Cf` includes the bidi controls
+# Unicode categories; `Cf` includes the bidi controls
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 # characters of category `Cf` that are parts of words and emoji
 _JOINERS = "\u200c\u200d"
 
@@ -56,9 +51,7 @@ def encode(text: str) -> bytes:
 
 def quoted(path: str) -> str:
     """Return `path` as a word of a shell command, for a remedy that can be pasted."""
-    from shlex import (
-        quote,
-    )  # imported here because a run without an error does not need it
+    from shlex import quote  # a run without an error does not need it
 
     return quote(path)
 

@@ -12,13 +12,10 @@ WORD_RULE = "use at most 64 letters, digits and ._- for a word, and begin with a
 
 def is_word(text: str) -> bool:
     """Return whether `text` can be a word: `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 64 characters."""
+    if not text.isascii() or len(text) > _LONGEST:
+        return False
     letters = text.replace(".", "").replace("_", "").replace("-", "")
-    return (
-        text.isascii()
-        and text[:1].isalnum()
-        and letters.isalnum()
-        and len(text) <= _LONGEST
-    )
+    return text[:1].isalnum() and letters.isalnum()
 
 
 def is_name(text: str) -> bool:
@@ -38,8 +35,6 @@ def asks_help(args: "Sequence[str]") -> bool:
 
 def takes_option(arguments: "Sequence[str]") -> bool:
     """Return whether the first word after a category is an option, but no request for help."""
-    return (
-        bool(arguments)
-        and arguments[0].startswith("-")
-        and not asks_help(arguments[:1])
-    )
+    if not arguments or asks_help(arguments[:1]):
+        return False
+    return arguments[0].startswith("-")
