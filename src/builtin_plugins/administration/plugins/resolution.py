@@ -29,7 +29,9 @@ from builtin_plugins.administration.plugins.sources.fetch_file import verified_s
 from builtin_plugins.administration.plugins.sources.requirements import extras_of
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.venv.installer import (
+    Answer,
     Installer,
+    checked_output,
     has_pip,
     shortened,
 )
@@ -43,6 +45,8 @@ _NO_WHEEL_PIP = re.compile(
     r"No matching distribution found for ([^\n]+?)(?: \(from |\n|$)"
 )
 _NO_WHEEL_UV = re.compile(r"Wheels are required for `([^`]+)`")
+# How both name a package that is required from an address and has no wheel there.
+_NOT_BUILT = re.compile(r"Failed to build [`']([\w.-]+)")
 _REQUIREMENT = r"(?<![\w.-])({name})((?:\s*(?:[<>=!~]=?|===)\s*[\w.*+!-]+\s*,?)+)"
 _DEPENDS = (
     r"(?<![\w.=-])([A-Za-z][\w.-]*(?:\[[^\]]*\])?(?:(?: |==)\d[\w.!+-]*)?) depends on "
@@ -54,11 +58,13 @@ class Resolution(NamedTuple):
     """The packages that a folder needs.
 
     If `unbuilt` is not empty, it maps the packages that the user must first agree to build to their
-    versions.
+    versions. `direct` has the names of packages that come from files or addresses, not from an
+    index.
     """
 
     packages: tuple[Package, ...] = ()
     unbuilt: Mapping[str, str] = {}
+    direct: frozenset[str] = frozenset()
 
 
 def resolve(
@@ -71,20 +77,19 @@ def resolve(
     because a requirement contradicts a version of the program.
     """
     program = program_distributions()
-    constraints = os.path.join(tx.area, "constraints.txt")
+    constraints = Path(tx.area, "constraints.txt")
     lines = _write_stubs(program, os.path.join(tx.area, "stubs"))
-    Path(constraints).write_text("".join(lines), encoding="utf-8")
-    options = ["--constraint", constraints, *_binary_options(sources)]
+    constraints.write_text("".join(lines), encoding="utf-8")
+
+    options = ["--constraint", str(constraints), *_binary_options(sources)]
     find = _resolve_with_pip if has_pip() else _resolve_with_uv
     resolution = find(wanted, options, sources, tx)
-    if isinstance(resolution, str):
-        raise OperationError(_explained(resolution, wanted, program))
 
-    without = {*program, canonicalize_name(local)} if local else program
-    packages = [
-        package for package in resolution.packages if package.name not in without
-    ]
-    return resolution._replace(packages=tuple(packages))
+    # Nobody could install these at the recorded version and checksum later.
+    addressed = resolution.direct - {*program, canonicalize_name(local)}
+    if addressed:
+        raise _addressed(wanted, ", ".join(sorted(addressed)))
+    return resolution
 
 
 def _write_stubs(program: Mapping[str, Any], directory: str) -> list[str]:
@@ -129,108 +134,143 @@ def file_address(path: str) -> str:
 
 
 def _binary_options(sources: Collection[str]) -> list[str]:
-    return [
-        "--only-binary",
-        ":all:",
-        *(f"--no-binary={name}" for name in sorted(sources)),
-    ]
+    """Return the options that forbid to build any packages but `sources`."""
+    options = ["--only-binary", ":all:"]
+    for name in sorted(sources):
+        options.append(f"--no-binary={name}")
+    return options
 
 
 def _resolve_with_pip(
     wanted: str, options: Sequence[str], sources: Collection[str], tx: Transaction
-) -> Resolution | str:
-    """Return pip's answer, or its output if it finds no solution.
+) -> Resolution:
+    """Return pip's answer. Raises OperationError if it finds no solution.
 
     Installed packages are ignored: pip would count those that somebody added to the program's
     environment as satisfied.
     """
     report = os.path.join(tx.area, "report.json")
+    requirements = _requirements_file([wanted], tx)
     answer = tx.installer.try_pip(
         *("install", "--dry-run", "--ignore-installed", "--report", report),
-        *(*options, "--requirement", _requirements_file([wanted], tx)),
+        *(*options, "--requirement", requirements),
+        # pip would build what a package requires from an address, whatever the options say.
+        can_build=bool(sources),
     )
     if answer.failed:
-        return (
-            _unbuilt(_NO_WHEEL_PIP.findall(answer.output), sources, tx) or answer.output
-        )
+        return _unresolved(answer.output, _NO_WHEEL_PIP, wanted, sources, tx)
 
     packages = []
+    direct = set()
     for item in json.loads(Path(report).read_text("utf-8"))["install"]:
         name = canonicalize_name(item["metadata"]["name"])
         version = item["metadata"]["version"]
-        url = item["download_info"]["url"]
-        archive = item["download_info"].get("archive_info", {})
-        sha256 = archive.get("hashes", {}).get("sha256", "")
-        if not sha256:  # a directory or repository that a package requires
+        if item["is_direct"]:
+            direct.add(str(name))
             continue
+
+        url = item["download_info"]["url"]
+        sha256 = item["download_info"]["archive_info"]["hashes"]["sha256"]
         listed = listed_checksums(name, version, url, sha256, answer.output, tx)
         packages.append(Package(name, version, listed, not url.endswith(".whl")))
-    return Resolution(tuple(packages))
+    return Resolution(tuple(packages), direct=frozenset(direct))
 
 
 def _resolve_with_uv(
     wanted: str, options: Sequence[str], sources: Collection[str], tx: Transaction
-) -> Resolution | str:
-    """Return uv's answer, or its output if it finds no solution."""
-    compile_ = (
-        "pip",
-        "compile",
-        "-",
-        "--python",
-        sys.executable,
-        "--quiet",
-        "--no-header",
-    )
-    lock = (*compile_, "--format", "pylock.toml")
-    answer = tx.installer.try_uv(*lock, *options, given=f"{wanted}\n")
+) -> Resolution:
+    """Return uv's answer. Raises OperationError if it finds no solution."""
+    lock = ("--no-header", "--format", "pylock.toml")
+    answer = _uv_compile(f"{wanted}\n", tx.installer, *lock, *options)
     if answer.failed:
-        return (
-            _unbuilt(_NO_WHEEL_UV.findall(answer.output), sources, tx) or answer.output
-        )
-    chosen = tomllib.loads(answer.output).get("packages", [])
-    from_index = [
-        package for package in chosen if "wheels" in package or "sdist" in package
-    ]
+        return _unresolved(answer.output, _NO_WHEEL_UV, wanted, sources, tx)
+
+    chosen = _locked_packages(answer)
+    direct = set()
+    for name, item in chosen.items():
+        if "wheels" not in item and "sdist" not in item:
+            direct.add(name)
+    from_index = {name: chosen[name] for name in chosen if name not in direct}
+
     # The first answer lists only the files for this system; this one those for every system.
-    pins = "".join(
-        f"{package['name']}=={package['version']}\n" for package in from_index
+    pins = [f"{name}=={item['version']}\n" for name, item in from_index.items()]
+    everywhere = _locked_packages(
+        _uv_compile("".join(pins), tx.installer, *lock, "--universal", "--no-deps")
     )
-    listed = tx.installer.try_uv(*lock, "--universal", "--no-deps", given=pins)
-    everywhere = (
-        [] if listed.failed else tomllib.loads(listed.output).get("packages", [])
-    )
+
     packages = []
-    for item in from_index:
-        name = item["name"]
-        files: list[Any] = []
-        for listing in (item, *everywhere):
-            if listing["name"] == name:
-                files += listing.get("wheels", ())
-                files += filter(None, [listing.get("sdist")])
-        hashes = [file.get("hashes", {}).get("sha256", "") for file in files]
-        sha256 = tuple(sorted({*filter(None, hashes)}))
-        packages.append(
-            Package(name, str(item["version"]), sha256, "wheels" not in item)
-        )
-    return Resolution(tuple(packages))
+    for name, item in from_index.items():
+        sha256 = _file_checksums(item) | _file_checksums(everywhere.get(name, {}))
+        is_built = "wheels" not in item
+        version = str(item["version"])
+        packages.append(Package(name, version, tuple(sorted(sha256)), is_built))
+    return Resolution(tuple(packages), direct=frozenset(direct))
 
 
-def _unbuilt(
-    requirements: Iterable[str], sources: Collection[str], tx: Transaction
-) -> Resolution | None:
-    """Return the packages that could be built, or None if a build would not help."""
-    found: dict[str, str] = {}
-    for text in requirements:
+def _uv_compile(given: str, installer: Installer, *options: str) -> Answer:
+    command = ("pip", "compile", "-", "--python", sys.executable, "--quiet")
+    return installer.try_uv(*command, *options, given=given)
+
+
+def _locked_packages(answer: Answer) -> dict[str, dict[str, Any]]:
+    """Return the packages of a pylock.toml by name; none if uv failed."""
+    if answer.failed:
+        return {}
+    packages = tomllib.loads(answer.output).get("packages", [])
+    return {package["name"]: package for package in packages}
+
+
+def _file_checksums(package: Mapping[str, Any]) -> set[str]:
+    """Return the checksums of the files that pylock.toml lists for a package."""
+    files = [*package.get("wheels", ())]
+    if "sdist" in package:
+        files.append(package["sdist"])
+    checksums = {file.get("hashes", {}).get("sha256", "") for file in files}
+    return checksums - {""}
+
+
+def _unresolved(
+    output: str,
+    no_wheel: re.Pattern[str],
+    wanted: str,
+    sources: Collection[str],
+    tx: Transaction,
+) -> Resolution:
+    """Return the packages that must be built, from the output of a resolution that failed.
+
+    Raises OperationError if a build would not help.
+    """
+    unbuilt: dict[str, str] = {}
+    for text in no_wheel.findall(output):
         try:
             requirement = Requirement(text)
         except InvalidRequirement:
             continue
+
         name = canonicalize_name(requirement.name)
-        if name not in sources:
-            with suppress(OperationError):
-                if version := newest_version(requirement, tx.installer):
-                    found[name] = version
-    return Resolution(unbuilt=found) if found else None
+        if name in sources:
+            continue
+        with suppress(OperationError):  # the package may not exist
+            version = newest_version(requirement, tx.installer)
+            if version:
+                unbuilt[name] = version
+    if unbuilt:
+        return Resolution(unbuilt=unbuilt)
+
+    addressed = None if sources else _NOT_BUILT.search(output)
+    if addressed:
+        raise _addressed(wanted, addressed[1])
+    raise OperationError(_explained(output, wanted))
+
+
+def _addressed(wanted: str, names: str) -> OperationError:
+    what = f"{_subject(wanted)} needs {names} from an address"
+    return OperationError(what, "only packages of an index can be required")
+
+
+def _subject(wanted: str) -> str:
+    """Return a requirement for messages, without the address of a file."""
+    return wanted.partition(" @ ")[0]
 
 
 def newest_version(wanted: Requirement, installer: Installer, *options: str) -> str:
@@ -239,26 +279,15 @@ def newest_version(wanted: Requirement, installer: Installer, *options: str) -> 
     Raises OperationError if the index does not have the package.
     """
     if not has_pip():
-        compile_ = (
-            "pip",
-            "compile",
-            "-",
-            "--python",
-            sys.executable,
-            "--quiet",
-            "--no-deps",
-        )
-        line = installer.uv(
-            *compile_,
-            *("--no-header", "--no-annotate", *options),
-            given=f"{wanted.name}{wanted.specifier}\n",
-        )
-        return line.strip().partition("==")[2]
+        given = f"{wanted.name}{wanted.specifier}\n"
+        pins = ("--no-deps", "--no-header", "--no-annotate")
+        answer = _uv_compile(given, installer, *pins, *options)
+        return checked_output(answer, "uv pip compile").strip().partition("==")[2]
+
     more = ["--pre"] if wanted.specifier.prereleases else []
-    found = _VERSIONS.search(
-        installer.pip("index", "versions", wanted.name, *more, *options)
-    )
-    versions = found[1].split(", ") if found else []
+    listed = installer.pip("index", "versions", wanted.name, *more, *options)
+    line = _VERSIONS.search(listed)
+    versions = line[1].split(", ") if line else []
     return next(iter(wanted.specifier.filter(versions)), "")
 
 
@@ -273,6 +302,7 @@ def why_not_newest(wanted: Requirement, version: str, tx: Transaction) -> str:
         return ""
     if newest in ("", version):
         return ""
+
     try:
         resolve(f"{wanted.name}{extras_of(wanted)}=={newest}", tx)
     except OperationError as failure:
@@ -280,25 +310,24 @@ def why_not_newest(wanted: Requirement, version: str, tx: Transaction) -> str:
     return ""
 
 
-def _explained(output: str, wanted: str, program: Mapping[str, Any]) -> str:
+def _explained(output: str, wanted: str) -> str:
     """Return why `wanted` has no solution: the requirement that the program contradicts, if any."""
-    for name, distribution in program.items():
+    for name, distribution in program_distributions().items():
         spelling = re.escape(name).replace(r"\-", "[-_.]")
-        for requirement in re.finditer(_REQUIREMENT.format(name=spelling), output):
-            text = "".join(requirement[0].split()).rstrip(",")
+        for match in re.finditer(_REQUIREMENT.format(name=spelling), output):
+            text = "".join(match[0].split()).rstrip(",")
             try:
-                contradicts = not Requirement(text).specifier.contains(
-                    distribution.version, prereleases=True
-                )
+                specifier = Requirement(text).specifier
             except InvalidRequirement:
                 continue
-            if contradicts:
-                owner = re.search(_DEPENDS + re.escape(text), output)
-                subject = (owner[1] if owner else wanted.partition(" @ ")[0]).replace(
-                    "==", " "
-                )
-                return f"{subject} needs {text}, the program has {name} {distribution.version}"
-    return f"{wanted.partition(' @ ')[0]}: {shortened(output)}"
+            if specifier.contains(distribution.version, prereleases=True):
+                continue
+
+            owner = re.search(_DEPENDS + re.escape(text), output)
+            subject = owner[1].replace("==", " ") if owner else _subject(wanted)
+            has = f"the program has {name} {distribution.version}"
+            return f"{subject} needs {text}, {has}"
+    return f"{_subject(wanted)}: {shortened(output)}"
 
 
 def install_into(
@@ -314,31 +343,26 @@ def install_into(
         hashes = "".join(f" --hash=sha256:{checksum}" for checksum in package.sha256)
         lines.append(f"{package.name}=={package.version}{hashes}")
     for name, path in files.items():
-        lines.append(
-            f"{name} @ {file_address(path)} --hash=sha256:{verified_sha256(path, '')}"
-        )
-    sources = [package.name for package in packages if package.built]
+        sha256 = verified_sha256(path, "")
+        lines.append(f"{name} @ {file_address(path)} --hash=sha256:{sha256}")
+
     os.makedirs(folder, exist_ok=True)
     if lines:
+        sources = [package.name for package in packages if package.built]
         target = ("install", "--target", folder, "--no-deps", *_binary_options(sources))
         tx.installer.install(*target, "--requirement", _requirements_file(lines, tx))
     discard(os.path.join(folder, ".lock"))  # of uv
+
     installed = {}
     for name, distribution in distributions_in([folder]).items():
         installed[name] = str(distribution.version)
-    is_complete = all(
-        installed.get(package.name) == package.version for package in packages
-    )
+    recorded = {package.name: package.version for package in packages}
+    is_complete = recorded.items() <= installed.items()
     if not is_complete or len(installed) != len(lines):
-        what = f"the folder of the package has {_listing(installed)}; expected {', '.join(lines)}"
-        raise OperationError(re.sub(r" --hash=\S+", "", what))
-
-
-def _listing(versions: Mapping[str, str]) -> str:
-    return (
-        ", ".join(f"{name}=={version}" for name, version in versions.items())
-        or "nothing"
-    )
+        listed = [f"{name}=={version}" for name, version in installed.items()]
+        what = f"the folder of the package has {', '.join(listed) or 'nothing'}"
+        expected = re.sub(r" --hash=\S+", "", ", ".join(lines))
+        raise OperationError(f"{what}; expected {expected}")
 
 
 def _requirements_file(lines: Iterable[str], tx: Transaction) -> str:

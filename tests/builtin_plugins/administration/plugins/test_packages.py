@@ -195,3 +195,21 @@ def test_the_order_of_the_registry_decides_between_packages_and_directories(
     path.write_text(json.dumps(values))
     assert made.run("cloud", "py").stdout == "ops\n"
     assert made.run("cloud", "disk").stdout == "ops\n"
+
+
+def test_nothing_of_a_required_address_runs_before_the_question(
+    either: Environment, tmp_path: Path
+) -> None:
+    made, mark = either.made, tmp_path / "mark"
+    packed = either.source(wheel(either.wheels, "needed", "2.0", "", points={}), mark)
+    project = tmp_path / "needed-2.0"
+    for address in (packed.as_uri(), project.as_uri()):
+        built = either.acme("1.0", requires=(f"needed @ {address}",))
+
+        added = plugin(made, "add", str(built))
+
+        assert (added.status, mark.exists()) == (1, False), added.all
+        assert added.stderr == (
+            "cli: acme-cli needs needed from an address; "
+            "only packages of an index can be required\n"
+        )

@@ -31,6 +31,12 @@ _SET = {
     "PIP_USER": "0",
     "PYTHONUTF8": "1",
 }
+# pip starts each build with `sys.executable`. "--only-binary" does not keep it from building what
+# a package requires from an address (`needed @ https://…/needed.tar.gz`).
+_PIP_WITHOUT_BUILDS = (
+    "import runpy, sys; sys.executable = '/bin/false'; "
+    "runpy.run_module('pip', run_name='__main__', alter_sys=True)"
+)
 
 
 def has_pip() -> bool:
@@ -78,11 +84,12 @@ class Installer(NamedTuple):
     def pip(self, *arguments: str, python: str = sys.executable) -> str:
         """Return the output of `python -m pip ARGUMENTS`."""
         answer = self.try_pip(*arguments, python=python)
-        return _checked(answer, f"pip {arguments[0]}")
+        return checked_output(answer, f"pip {arguments[0]}")
 
     def uv(self, *arguments: str, given: str = "") -> str:
         """Return the output of `uv ARGUMENTS`; `given` is written to its stdin."""
-        return _checked(self.try_uv(*arguments, given=given), _uv_command(arguments))
+        answer = self.try_uv(*arguments, given=given)
+        return checked_output(answer, _uv_command(arguments))
 
     def install(self, *arguments: str) -> None:
         """Run `pip install`, or uv's equivalent, with `arguments` that both programs understand."""
@@ -90,22 +97,20 @@ class Installer(NamedTuple):
         if has_pip():
             self.pip(word, *others)
         else:
-            self.uv(
-                "pip", word, "--python", sys.executable, "--compile-bytecode", *others
-            )
+            python = ("--python", sys.executable, "--compile-bytecode")
+            self.uv("pip", word, *python, *others)
 
-    def try_pip(self, *arguments: str, python: str = sys.executable) -> Answer:
-        """Return the answer of `python -m pip ARGUMENTS`; raise no error if pip fails."""
-        pip = [
-            python,
-            "-I",
-            "-m",
-            "pip",
-            "--no-input",
-            "--disable-pip-version-check",
-            "--no-color",
-        ]
-        return self._run([*pip, *arguments], f"pip {arguments[0]}")
+    def try_pip(
+        self, *arguments: str, python: str = sys.executable, can_build: bool = True
+    ) -> Answer:
+        """Return the answer of `python -m pip ARGUMENTS`; raise no error if pip fails.
+
+        Unless it `can_build`, pip fails when it is about to run code of a package.
+        """
+        start = ("-m", "pip") if can_build else ("-c", _PIP_WITHOUT_BUILDS)
+        options = ("--no-input", "--disable-pip-version-check", "--no-color")
+        command = [python, "-I", *start, *options, *arguments]
+        return self._run(command, f"pip {arguments[0]}")
 
     def try_uv(self, *arguments: str, given: str = "") -> Answer:
         """Return the answer of `uv ARGUMENTS`; `given` is written to its stdin."""
@@ -117,14 +122,13 @@ class Installer(NamedTuple):
 
         `given` is written to its stdin. Error messages name the command as `called`.
         """
-        environ = {
-            name: value
-            for name, value in self.environ.items()
-            if name not in _ELSEWHERE
-        }
+        environ = {**self.environ, **_SET}
+        for name in _ELSEWHERE:
+            environ.pop(name, None)
+
         ended = bounded_call(
             command,
-            environ | _SET,
+            environ,
             self.seconds,
             called,
             given=given.encode(),
@@ -138,10 +142,12 @@ class Installer(NamedTuple):
 
 
 def _uv_command(arguments: Sequence[str]) -> str:
-    return f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
+    count = 2 if arguments[0] == "pip" else 1
+    return f"uv {' '.join(arguments[:count])}"
 
 
-def _checked(answer: Answer, called: str) -> str:
+def checked_output(answer: Answer, called: str) -> str:
+    """Return the output of an answer. Raises OperationError if the installer failed."""
     if answer.failed:
         raise OperationError(f"{called}: {shortened(answer.output) or 'failed'}")
     return answer.output
@@ -150,7 +156,12 @@ def _checked(answer: Answer, called: str) -> str:
 def shortened(output: str) -> str:
     """Return an installer's output as one line that starts at the first error or conflict."""
     start = re.search(r"(?im)^\s*(the conflict is caused by:|error: )", output)
-    text = " ".join(output[start.start() if start else 0 :].split())
+    if start:
+        output = output[start.start() :]
+    text = " ".join(output.split())
     text = text.removeprefix("ERROR: ").removeprefix("error: ")
+
     text = masked_text(text)
-    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]} … {text[-_TAIL:]}"
+    if len(text) <= _HEAD + _TAIL:
+        return text
+    return f"{text[:_HEAD]} … {text[-_TAIL:]}"
