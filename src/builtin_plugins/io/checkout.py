@@ -29,6 +29,7 @@ _LOCKS = (
     "ORIG_HEAD.lock",
     "packed-refs.lock",
     "shallow.lock",
+    "config.lock",
 )
 _PATIENCE = 2.0  # seconds that a short git command of the user may hold a lock
 _CLOCK = 2.1  # seconds by which a file system's times may be too early
@@ -55,11 +56,12 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
     """
     address = git("ls-remote", "--get-url").decode().strip()
     with _changing(git) as locked:
-        locked.contact(
-            address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"
-        )
+        options = ("--quiet", "--no-tags", "--no-write-fetch-head")
+        locked.contact(address, "fetch", *options)
         old, new = locked("rev-parse", "HEAD", "@{upstream}").decode().split()
-        if former := _former_commit(locked, old):
+
+        former = _former_commit(locked, old)
+        if former:
             _put_back(locked, former, old)
             old = former
         if has_commit(locked, new):
@@ -69,19 +71,18 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
 
 def _former_commit(git: Git, head: str) -> str:
     """Return the commit before the last update if the files are still in its state, or ""."""
+    options = ("--verify", "--quiet")
     try:
-        former = (
-            git("rev-parse", "--verify", "--quiet", "ORIG_HEAD^{commit}")
-            .decode()
-            .strip()
-        )
+        former = git("rev-parse", *options, "ORIG_HEAD^{commit}").decode().strip()
     except OperationError:
         return ""
     if former == head or not has_commit(git, former):
         return ""
+
     updated = {change.path for change in _changes(git, former, head)}
-    is_former = updated and updated.isdisjoint(differing_paths(git, former))
-    return former if is_former else ""
+    if not updated or updated & {*differing_paths(git, former)}:
+        return ""
+    return former
 
 
 def check_fast_forward(
@@ -94,6 +95,7 @@ def check_fast_forward(
     if git("merge-base", old, new).decode().strip() != old:
         what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
         raise OperationError(what, f"run: {remedy}")
+
     with _changing(git) as locked:
         with suppress(OperationError):  # fails if files differ; read-tree checks them
             locked("update-index", "-q", "--refresh")
@@ -126,24 +128,24 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
     `record` is "OLD NEW" if the files change. If the block fails, and after a crash, the checkout
     is put back. Raises OperationError if another git command has locked the checkout.
     """
-    directories = git("rev-parse", "--absolute-git-dir", "--git-common-dir")
-    own, common = (
-        os.path.join(git.directory, line)
-        for line in os.fsdecode(directories).splitlines()
-    )
-    path = os.path.join(own, MARK)
+    # The directory of a worktree is not the one that has the references.
+    listed = git("rev-parse", "--absolute-git-dir", "--git-common-dir")
+    git_dir, common_dir = [
+        os.path.join(git.directory, line) for line in os.fsdecode(listed).splitlines()
+    ]
+    path = os.path.join(git_dir, MARK)
     with os_errors_explained(path):
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o600)
     try:
         if not take_file_lock(descriptor, git.on_wait):
-            raise OperationError(
-                f"{git.directory}: another update is in progress", "try again"
-            )
+            what = f"{git.directory}: another update is in progress"
+            raise OperationError(what, "try again")
+
         locked = replace(git, held=(descriptor,))
-        with os_errors_explained(path):
-            _recover(locked, descriptor, own, common)  # from an update that was killed
-        _wait_for_locks(git.directory, own, common)
+        with os_errors_explained(path):  # an update that was killed left a record
+            _recover(locked, descriptor, git_dir, common_dir)
+        _wait_for_locks(git.directory, git_dir, common_dir)
         try:
             with os_errors_explained(path):
                 os.pwrite(descriptor, record.encode(), 0)
@@ -153,7 +155,7 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
                 os.ftruncate(descriptor, 0)
         except BaseException as failure:
             try:
-                _recover(locked, descriptor, own, common)
+                _recover(locked, descriptor, git_dir, common_dir)
             except (OSError, OperationError) as second:
                 undone = f"the update could not be undone ({second})"
                 raise OperationError(f"{failure}; {undone}", "run it again") from None
@@ -162,57 +164,68 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
         os.close(descriptor)
 
 
-def _recover(git: Git, descriptor: int, own: str, common: str) -> None:
+def _recover(git: Git, descriptor: int, git_dir: str, common_dir: str) -> None:
     """Undo the update that the mark records, if any, and clear the mark."""
     record = os.pread(descriptor, 256, 0).decode("ascii", "replace")
     if not record:
         return
+
+    # Only locks of the update itself: other users and earlier commands have their own.
     since = os.fstat(descriptor).st_mtime - _CLOCK
-    for path in _locks(own, common):
+    for path in _locks(git_dir, common_dir):
         with suppress(FileNotFoundError):
             state = os.lstat(path)
             is_ours = state.st_uid == os.geteuid() and state.st_mtime >= since
-            if is_ours and _is_free(path, git.directory, own) is True:
+            if is_ours and _is_free(path, git.directory, git_dir) is True:
                 os.unlink(path)
+
     commits = record.split()
     if len(commits) == 2 and all(map(_COMMIT.match, commits)):
         _put_back(git, *commits)
     os.ftruncate(descriptor, 0)
 
 
-def _locks(own: str, common: str) -> list[str]:
+def _locks(git_dir: str, common_dir: str) -> list[str]:
     """Return git's lock files for the index and the references."""
-    names = {*_LOCKS, "config.lock"}
-    paths = [
-        os.path.join(place, name) for place in (own, common) for name in sorted(names)
-    ]
-    for place, _, files in os.walk(os.path.join(common, "refs")):
-        paths += [os.path.join(place, name) for name in files if name.endswith(".lock")]
-    return [path for path in dict.fromkeys(paths) if os.path.lexists(path)]
+    paths = []
+    for directory in dict.fromkeys([git_dir, common_dir]):
+        for name in _LOCKS:
+            paths.append(os.path.join(directory, name))
+    for directory, _, names in os.walk(os.path.join(common_dir, "refs")):
+        for name in names:
+            if name.endswith(".lock"):
+                paths.append(os.path.join(directory, name))
+    return [path for path in paths if os.path.lexists(path)]
 
 
-def _wait_for_locks(directory: str, own: str, common: str) -> None:
+def _wait_for_locks(directory: str, git_dir: str, common_dir: str) -> None:
     """Wait a moment for other git commands. Raises OperationError, which names the lock."""
     deadline = time.monotonic() + _PATIENCE
-    while locks := _locks(own, common):
-        is_free = _is_free(locks[0], directory, own)
+    while True:
+        locks = _locks(git_dir, common_dir)
+        if not locks:
+            return
+
+        is_free = _is_free(locks[0], directory, git_dir)
         if is_free or time.monotonic() > deadline:
-            remedy = f"rm {shlex.quote(locks[0])}"
-            what = "another git command is running"
-            if is_free:
-                what = "a git command was killed and left this lock"
-            elif is_free is None:
-                what, remedy = (
-                    "a git command is running or was killed",
-                    f"if none runs: {remedy}",
-                )
-            else:
-                remedy = "try again when it has ended"
-            raise OperationError(f"{locks[0]}: {what}", remedy)
+            raise _locked(locks[0], is_free=is_free)
         time.sleep(0.05)
 
 
-def _is_free(lock: str, directory: str, own: str) -> bool | None:
+def _locked(lock: str, *, is_free: bool | None) -> OperationError:
+    """Return the error for a lock of git; see `_is_free` for `is_free`."""
+    removal = f"rm {shlex.quote(lock)}"
+    if is_free:
+        what = "a git command was killed and left this lock"
+        return OperationError(f"{lock}: {what}", removal)
+    if is_free is None:
+        what = "a git command is running or was killed"
+        return OperationError(f"{lock}: {what}", f"if none runs: {removal}")
+    what = "another git command is running"
+    return OperationError(f"{lock}: {what}", "try again when it has ended")
+
+
+def _is_free(lock: str, directory: str, git_dir: str) -> bool | None:
     """Return whether no process holds one of git's locks, or None if that cannot be known.
 
     git closes a lock before it is done. So each git command whose current directory is in the
@@ -220,28 +233,35 @@ def _is_free(lock: str, directory: str, own: str) -> bool | None:
     """
     try:
         processes = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
+    except OSError:  # macOS has no /proc
         return None
-    places = tuple(
-        os.path.join(os.path.realpath(place), "") for place in (directory, own)
+
+    lock = os.path.realpath(lock)
+    places = (
+        os.path.join(os.path.realpath(directory), ""),
+        os.path.join(os.path.realpath(git_dir), ""),
     )
     for process in processes:
         with suppress(OSError):  # it has ended, or it belongs to somebody else
-            with open(
-                f"/proc/{process}/comm", encoding="ascii", errors="replace"
-            ) as file:
-                name = file.read().strip()
-            if not name.startswith("git"):
-                continue
-            if os.path.join(os.readlink(f"/proc/{process}/cwd"), "").startswith(places):
-                return False
-            descriptors = os.listdir(f"/proc/{process}/fd")
-            opened = (
-                os.readlink(f"/proc/{process}/fd/{number}") for number in descriptors
-            )
-            if os.path.realpath(lock) in opened:
+            if _is_git_in(f"/proc/{process}", places, lock):
                 return False
     return True
+
+
+def _is_git_in(process: str, places: tuple[str, ...], lock: str) -> bool:
+    """Return whether a process is a git command below one of `places`, or has `lock` open.
+
+    `process` is its directory in /proc. Raises OSError if the process has ended.
+    """
+    with open(f"{process}/comm", encoding="ascii", errors="replace") as file:
+        if not file.read().startswith("git"):
+            return False
+    if os.path.join(os.readlink(f"{process}/cwd"), "").startswith(places):
+        return True
+    for number in os.listdir(f"{process}/fd"):
+        if os.readlink(f"{process}/fd/{number}") == lock:
+            return True
+    return False
 
 
 def _put_back(git: Git, old: str, new: str) -> None:
@@ -254,36 +274,32 @@ def _put_back(git: Git, old: str, new: str) -> None:
         return
     if head == new:
         git("update-ref", "-m", "update undone", "HEAD", old, new)
+
     changes = _changes(git, old, new)
-    entries = [
-        f"{change.old_mode} {change.old} 0\t{change.path}\0" for change in changes
-    ]
-    git("update-index", "-z", "--index-info", given=os.fsencode("".join(entries)))
+    lines = ""
+    for change in changes:
+        lines += f"{change.old_mode} {change.old} 0\t{change.path}\0"
+    git("update-index", "-z", "--index-info", given=os.fsencode(lines))
+
+    # New files go first: one may be in the place of a directory with former files.
     ours = [change for change in changes if _is_of_update(git, change)]
     for change in ours:
         if change.old_mode == _NO_FILE:
             _remove(git.directory, change.path)
-    former = []
+
+    former = ""
     for change in ours:
         is_in_the_way = os.path.isdir(os.path.join(git.directory, change.path))
         if change.old_mode != _NO_FILE and not is_in_the_way:
-            former.append(f"{change.path}\0")
-    git(
-        "checkout-index",
-        "--force",
-        "-u",
-        "-z",
-        "--stdin",
-        given=os.fsencode("".join(former)),
-    )
+            former += f"{change.path}\0"
+    options = ("--force", "-u", "-z", "--stdin")
+    git("checkout-index", *options, given=os.fsencode(former))
 
 
 def _changes(git: Git, old: str, new: str) -> list[_Change]:
     """Return the files that differ between two commits, without submodules."""
-    listed = git(
-        "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new
-    )
-    fields = os.fsdecode(listed).split("\0")
+    options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+    fields = os.fsdecode(git("diff-tree", *options, old, new)).split("\0")
     changes = []
     for facts, path in zip(fields[::2], fields[1::2], strict=False):
         old_mode, new_mode, old_blob, new_blob, _ = facts.lstrip(":").split()
@@ -306,13 +322,14 @@ def _is_of_update(git: Git, change: _Change) -> bool:
             return stat.S_ISDIR(mode)
     except (FileNotFoundError, NotADirectoryError):
         return True
-    if change.new_mode != _NO_FILE and git("cat-file", "blob", change.new).startswith(
-        content
-    ):
-        return True
-    return (
-        change.old_mode != _NO_FILE and git("cat-file", "blob", change.old) == content
-    )
+
+    if change.new_mode != _NO_FILE:
+        new = git("cat-file", "blob", change.new)
+        if new.startswith(content):
+            return True
+    if change.old_mode == _NO_FILE:
+        return False
+    return git("cat-file", "blob", change.old) == content
 
 
 def _remove(root: str, path: str) -> None:

@@ -21,9 +21,8 @@ from host.run.importing import complete_import_path, program_path
 
 # The packages of cli-host, which the RECORD of an editable installation does not list.
 _OWN_MODULES = {"host": OWN_DISTRIBUTION, "builtin_plugins": OWN_DISTRIBUTION}
-_COMPILED = re.compile(
-    r"\.cpython-\d+\w*-[^/]*\.so\Z"
-)  # code for one version of Python
+# Code for one version of Python; abi3 and pure modules are for several.
+_COMPILED = re.compile(r"\.cpython-\d+\w*-[^/]*\.so\Z")
 
 
 def distributions_in(path: Sequence[str]) -> dict[str, Any]:
@@ -31,13 +30,12 @@ def distributions_in(path: Sequence[str]) -> dict[str, Any]:
 
     Distributions with unreadable metadata are skipped.
     """
-    found: dict[str, Any] = {}
+    distributions: dict[str, Any] = {}
     for distribution in importlib_metadata.distributions(path=[*path]):
         with suppress(KeyError, OSError, ValueError):
-            found.setdefault(
-                canonicalize_name(str(distribution.metadata["Name"])), distribution
-            )
-    return found
+            name = canonicalize_name(str(distribution.metadata["Name"]))
+            distributions.setdefault(name, distribution)
+    return distributions
 
 
 def program_distributions() -> dict[str, Any]:
@@ -46,29 +44,29 @@ def program_distributions() -> dict[str, Any]:
     Other packages of the environment do not count, because they vanish if it is made again.
     """
     complete_import_path()
-    found: dict[str, Any] = {}
+    path = program_path()
+    program: dict[str, Any] = {}
     pending = [Requirement(OWN_DISTRIBUTION)]
     while pending:
         name = canonicalize_name(pending.pop().name)
-        if name not in found:
-            matches = importlib_metadata.distributions(name=name, path=program_path())
-            distribution = next(iter(matches), None)
-            if distribution is not None:
-                found[name] = distribution
-                pending += needed(distribution.requires or ())
-    return found
+        if name in program:
+            continue
+        for distribution in importlib_metadata.distributions(name=name, path=path):
+            program[name] = distribution
+            pending += needed(distribution.requires or ())
+            break  # the first one is imported
+    return program
 
 
 def needed(
     requires: Iterable[str], extras: Collection[str] = ()
 ) -> Iterator[Requirement]:
     """Yield the requirements that apply on this system, with these extras."""
+    choices = [{"extra": extra} for extra in ("", *extras)]
     for text in requires:
         requirement = Requirement(text)
         marker = requirement.marker
-        if marker is None or any(
-            marker.evaluate({"extra": extra}) for extra in ("", *extras)
-        ):
+        if marker is None or any(map(marker.evaluate, choices)):
             yield requirement
 
 
@@ -93,32 +91,46 @@ def unmet_requirement(
     `folder` has the distributions of its folder, and `program` those of the program. The result is
     a text such as "needs click<9, the program has 9.0".
     """
+    providers = {**program, **folder}
     pending = [(name, tuple(extras))]
-    known = set()
+    checked = set()
     while pending:
         name, extras = pending.pop()
-        distribution = folder.get(name) or program.get(name)
-        if (name, extras) in known or distribution is None:
+        if (name, extras) in checked or name not in providers:
             continue
-        known.add((name, extras))
+        checked.add((name, extras))
+
         try:
-            requirements = [*needed(distribution.requires or (), extras)]
+            requirements = [*needed(providers[name].requires or (), extras)]
         except InvalidRequirement:
             continue
         for requirement in requirements:
-            other = canonicalize_name(requirement.name)
-            text = f"{requirement.name}{requirement.specifier}"
-            provider = folder.get(other) or program.get(other)
-            if provider is None:
-                return f"needs {text}, which is missing"
-            version = str(provider.version)
-            if not requirement.specifier.contains(version, prereleases=True):
-                owner = "its folder" if other in folder else "the program"
-                return f"needs {text}, {owner} has {version}"
+            problem = _mismatch(requirement, folder, program)
+            if problem:
+                return problem
+
             # A package of the program meets its requirements, but perhaps not those of an extra.
+            other = canonicalize_name(requirement.name)
             if other in folder or requirement.extras:
                 pending.append((other, tuple(sorted(requirement.extras))))
     return ""
+
+
+def _mismatch(
+    requirement: Requirement, folder: Mapping[str, Any], program: Mapping[str, Any]
+) -> str:
+    """Return why a requirement is not met, or ""; the folder comes before the program."""
+    text = f"{requirement.name}{requirement.specifier}"
+    name = canonicalize_name(requirement.name)
+    owner = "its folder" if name in folder else "the program"
+    provider = folder.get(name) or program.get(name)
+    if provider is None:
+        return f"needs {text}, which is missing"
+
+    version = str(provider.version)
+    if requirement.specifier.contains(version, prereleases=True):
+        return ""
+    return f"needs {text}, {owner} has {version}"
 
 
 def taken_module(folders: Sequence[str], program: Mapping[str, Any]) -> tuple[str, str]:
@@ -129,28 +141,44 @@ def taken_module(folders: Sequence[str], program: Mapping[str, Any]) -> tuple[st
     others, which are linked, a directory without `__init__.py` is no module. Returns ("", "") if
     there is none.
     """
+    owners = _owners_of_modules(program)
+    for folder in folders:
+        is_linked = folder != folders[-1]
+        for entry in sorted(os.listdir(folder)):
+            # Some file systems ignore case.
+            module = entry.partition(".")[0].casefold()
+            path = os.path.join(folder, entry)
+            if module in owners and _is_module(path, is_linked=is_linked):
+                return entry, owners[module]
+    return "", ""
+
+
+def _owners_of_modules(program: Mapping[str, Any]) -> dict[str, str]:
+    """Return the distributions of the program's top-level modules, by name in lower case."""
     owners = dict(_OWN_MODULES)
     for name, distribution in program.items():
         for file in distribution.files or ():
-            top = file.parts[0].partition(".")[0]
-            if (top and len(file.parts) > 1) or file.suffix == ".py":
-                owners.setdefault(top.casefold(), name)
-    for folder in folders:
-        for entry in sorted(os.listdir(folder)):
-            module = entry.partition(".")[0]
-            is_module = entry.endswith((".py", ".so"))
-            if "." not in entry and entry not in ("__pycache__", "bin"):
-                init = os.path.join(folder, entry, "__init__.py")
-                is_module = folder == folders[-1] or os.path.isfile(init)
-            if is_module and module.casefold() in owners:
-                return entry, owners[module.casefold()]
-    return "", ""
+            module = file.parts[0].partition(".")[0].casefold()
+            is_in_package = len(file.parts) > 1
+            if module and (is_in_package or file.suffix == ".py"):
+                owners.setdefault(module, name)
+    return owners
+
+
+def _is_module(path: str, *, is_linked: bool) -> bool:
+    """Return whether a file or directory can be imported from the directory it is in."""
+    name = os.path.basename(path)
+    if "." in name:
+        return name.endswith((".py", ".so"))
+    if name in ("__pycache__", "bin"):  # pip writes console scripts into bin
+        return False
+    return not is_linked or os.path.isfile(os.path.join(path, "__init__.py"))
 
 
 def needed_python(folder: str) -> str:
     """Return this version of Python if the folder has code that only this version loads, or ""."""
     for _, _, names in os.walk(folder):
-        if any(_COMPILED.search(name) for name in names):
+        if any(map(_COMPILED.search, names)):
             return _this_python()
     return ""
 
@@ -173,8 +201,10 @@ def linked_folders(folder: str) -> list[str] | None:
     folders = []
     for file in sorted(Path(folder).glob("*.pth")):
         for line in file.read_text("utf-8", "replace").splitlines():
+            # These are the rules of Python's module `site`.
             if line.startswith(("import ", "import\t")):
                 return None
-            if line.strip() and not line.startswith("#"):
-                folders.append(os.path.join(folder, line.strip()))
+            path = line.strip()
+            if path and not line.startswith("#"):
+                folders.append(os.path.join(folder, path))
     return folders

@@ -16,10 +16,10 @@ _NAME = re.compile(r"\bname\s*=\s*[\"']?([A-Za-z0-9._-]+)")
 
 def is_python_project(root: str) -> bool:
     """Return whether pip could install the directory `root`."""
-    return any(
-        os.path.isfile(os.path.join(root, name))
-        for name in ("pyproject.toml", "setup.py")
-    )
+    for name in ("pyproject.toml", "setup.py"):
+        if os.path.isfile(os.path.join(root, name)):
+            return True
+    return False
 
 
 def is_package(root: str, commands: Collection[Words]) -> bool:
@@ -28,8 +28,10 @@ def is_package(root: str, commands: Collection[Words]) -> bool:
     A directory without plugin.json is a package if pip could install it and if it declares an entry
     point for plugins or contains no commands.
     """
-    if not is_python_project(root) or os.path.lexists(os.path.join(root, MANIFEST)):
+    has_manifest = os.path.lexists(os.path.join(root, MANIFEST))
+    if has_manifest or not is_python_project(root):
         return False
+    # A directory of scripts may have a pyproject.toml only for its tools.
     return not commands or GROUP in _project_texts(root)
 
 
@@ -44,9 +46,12 @@ def project_name(root: str) -> str:
         project = tomllib.loads(Path(root, "pyproject.toml").read_text("utf-8"))
         poetry = project.get("tool", {}).get("poetry", {})
         name = project.get("project", {}).get("name") or poetry.get("name")
-    if not isinstance(name, str) and (found := _NAME.search(_project_texts(root))):
-        name = found[1]
-    return canonicalize_name(name) if isinstance(name, str) else ""
+    if isinstance(name, str):
+        return canonicalize_name(name)
+
+    # A project of setuptools may state it only in setup.cfg or setup.py.
+    match = _NAME.search(_project_texts(root))
+    return canonicalize_name(match[1]) if match else ""
 
 
 def _project_texts(root: str) -> str:

@@ -324,7 +324,8 @@ def _explained(output: str, wanted: str) -> str:
                 continue
 
             owner = re.search(_DEPENDS + re.escape(text), output)
-            subject = owner[1].replace("==", " ") if owner else _subject(wanted)
+            subject = owner[1] if owner else _subject(wanted)
+            subject = subject.replace("==", " ")
             has = f"the program has {name} {distribution.version}"
             return f"{subject} needs {text}, {has}"
     return f"{_subject(wanted)}: {shortened(output)}"

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,18 +46,17 @@ class ListedPlugin(NamedTuple):
 
         Raises OperationError if the catalogue lists no version.
         """
-        if not (self.ref or self.sha256):
-            ask = (
-                f"ask {self.owner} for a ref or sha256"
-                if self.owner
-                else "add a ref or sha256"
+        if self.ref or self.sha256:
+            return parse_source(
+                self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh
             )
-            what = f"{self.name}: the catalogue lists neither a ref nor a sha256"
-            raise OperationError(
-                what, f"{ask}, or add the plugin from its source: {self.source}"
-            )
-        return parse_source(
-            self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh
+
+        remedy = "add a ref or sha256"
+        if self.owner:
+            remedy = f"ask {self.owner} for a ref or sha256"
+        raise OperationError(
+            f"{self.name}: the catalogue lists neither a ref nor a sha256",
+            f"{remedy}, or add the plugin from its source: {self.source}",
         )
 
 
@@ -66,12 +66,11 @@ def listed_plugin(session: Session, text: str, seconds: float) -> ListedPlugin |
     Returns None if `text` is another form of SOURCE, or if no catalogue is configured. Raises
     UsageError if none of the catalogues lists it.
     """
-    if (
-        is_path(text)
-        or not is_plugin_name(text)
-        or not session.installation.config.catalogues
-    ):
+    if is_path(text) or not is_plugin_name(text):
         return None
+    if not session.installation.config.catalogues:
+        return None
+
     listed = fetch_catalogues(session, seconds)
     if text not in listed:
         command = f"{session.program} self plugin add"
@@ -87,32 +86,41 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin
     If two plugins have the same name, the first is used. Raises HostError if a catalogue cannot be
     read.
     """
-    found: dict[str, ListedPlugin] = {}
+    plugins: dict[str, ListedPlugin] = {}
     for address in session.installation.config.catalogues:
         called = bare_address(address)
-        with TemporaryDirectory() as area:
-            try:
-                content = _fetch(address, area, session, seconds)
-            except UsageError as failure:  # the address is wrong, not the command line
-                problem = Problem(
-                    session.layout.config_file, failure.what, key="team.catalogue"
-                )
-                raise InstallationError(problem) from None
+        content = _checked_content(address, session, seconds)
         if len(content) > _MOST_BYTES:
             raise OperationError(f"{called}: larger than {_MOST_BYTES} bytes")
+
         listed, problems = parse_catalogue(called, content)
         session.messages.warn(*problems)
         for plugin in listed:
-            found.setdefault(plugin.name, plugin)
-    copy = session.installation.cache_path("catalogue")
-    plugins = found.values()
-    names = [
-        {"name": plugin.name, "description": plugin.description} for plugin in plugins
-    ]
+            plugins.setdefault(plugin.name, plugin)
+
+    _cache_names(session.installation.cache_path("catalogue"), plugins.values())
+    return plugins
+
+
+def _checked_content(address: str, session: Session, seconds: float) -> bytes:
+    """Return the content of a catalogue. Raises InstallationError for an invalid address."""
+    try:
+        with TemporaryDirectory() as area:
+            return _fetch(address, area, session, seconds)
+    except UsageError as failure:  # the address is wrong, not the command line
+        file = session.layout.config_file
+        problem = Problem(file, failure.what, key="team.catalogue")
+        raise InstallationError(problem) from None
+
+
+def _cache_names(path: str, plugins: Iterable[ListedPlugin]) -> None:
+    """Write the names and descriptions of plugins to the cache file `path`."""
+    names = []
+    for plugin in plugins:
+        names.append({"name": plugin.name, "description": plugin.description})
     with suppress(OSError):  # without the cached names, Tab offers no names
-        make_directory(os.path.dirname(copy), 0o700)
-        write_file(copy, json.dumps({"plugins": names}))
-    return found
+        make_directory(os.path.dirname(path), 0o700)
+        write_file(path, json.dumps({"plugins": names}))
 
 
 def parse_catalogue(
@@ -137,21 +145,31 @@ def parse_catalogue(
 def _parsed(fields: Fields) -> ListedPlugin:
     name = fields.filled("name", required=True)
     if not is_plugin_name(name):
-        raise fields.refused(
-            "name", "not a valid plugin name; use a-z, 0-9, ., _ and -"
-        )
-    more = [fields.text(key) for key in ("ref", "sha256", "description", "owner")]
-    return ListedPlugin(name, fields.filled("source", required=True), *more)
+        what = "not a valid plugin name; use a-z, 0-9, ., _ and -"
+        raise fields.refused("name", what)
+    return ListedPlugin(
+        name,
+        fields.filled("source", required=True),
+        ref=fields.text("ref"),
+        sha256=fields.text("sha256"),
+        description=fields.text("description"),
+        owner=fields.text("owner"),
+    )
 
 
 def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
     """Return the content of a catalogue; `area` is an empty directory for downloads."""
-    scheme = "git" if address.endswith(".git") else address.partition("://")[0].lower()
+    scheme = address.partition("://")[0].lower()
+    if address.endswith(".git"):
+        scheme = "git"
+
     if scheme == "file":
+        path = unquote(address[len("file://") :])
         try:
-            return read_regular(unquote(address[7:]), OperationError, _MOST_BYTES)
+            return read_regular(path, OperationError, _MOST_BYTES)
         except FileNotFoundError:
             raise OperationError(f"{address}: no such file") from None
+
     if scheme in ("https", "http"):
         # Imported here because requests takes a tenth of a second to import.
         from builtin_plugins.io.download import download
@@ -159,6 +177,7 @@ def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
         target = Path(area, "catalogue")
         download(address, target, seconds=seconds, size=_MOST_BYTES)
         return target.read_bytes()
+
     repository = GitSource.address_of(address, "", ssh=False)
     if not repository:
         raise UsageError(f"{bare_address(address)}: not an https, file or git address")

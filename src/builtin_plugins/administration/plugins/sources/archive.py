@@ -23,16 +23,16 @@ class ArchiveSource(PluginSource):
 
     def fetch(self, tx: Transaction) -> PluginVersion:
         sha256 = unpack(self, UnpackOptions(keeps_top=_is_category_or_command), tx)
-        return self.stage_contents(
-            self.entry.replaced(sha256=sha256), tx, tx.files, self.entry.source
-        )
+        entry = self.entry.replaced(sha256=sha256)
+        return self.stage_contents(entry, tx, tx.files, entry.source)
 
 
 def unpack(source: PluginSource, options: UnpackOptions, tx: Transaction) -> str:
     """Fetch the archive of a source and unpack it into `tx.files`; return its SHA-256."""
+    entry = source.entry
     packed = Path(tx.area, "archive")
-    sha256 = fetch_file(source.address, source.entry.sha256, packed, tx)
-    extract(packed, Path(tx.files), source.entry.source, options, tx.seconds)
+    sha256 = fetch_file(source.address, entry.sha256, packed, tx)
+    extract(packed, Path(tx.files), entry.source, options, tx.seconds)
     return sha256
 
 
@@ -44,7 +44,9 @@ def _is_category_or_command(paths: Collection[str]) -> bool:
     inside = [path.split("/")[1:] for path in paths]
     if ["plugin.json"] in inside:
         return False
+
     for parts in inside:
+        # The directory itself, or a command in it, has a definition.
         is_own = parts in (["category.json"], ["command.json"])
         is_of_command = parts[1:] == ["command.json"]
         if is_own or is_of_command:

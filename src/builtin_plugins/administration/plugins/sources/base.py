@@ -60,9 +60,9 @@ class PluginSource:
     def __init__(self, entry: Entry) -> None:
         self.address, mark, self.subdirectory = entry.source.partition(SUBDIRECTORY)
         self.entry = entry
-        with suppress(
-            UsageError
-        ):  # a plugin with an invalid source can still be removed
+
+        # A plugin with an invalid source can still be removed.
+        with suppress(UsageError):
             source = f"{self.stored(self.address)}{mark}{self.subdirectory}"
             self.entry = entry.replaced(source=source)
 
@@ -91,7 +91,9 @@ class PluginSource:
     @staticmethod
     def stored(address: str) -> str:
         """Return an address as the registry stores it, without credentials."""
-        return without_credentials(address) if "://" in address else address
+        if "://" in address:
+            return without_credentials(address)
+        return address
 
     @property
     def argument(self) -> str | None:
@@ -121,6 +123,7 @@ class PluginSource:
         """
         called = called or root
         self.keep_subdirectory(tx)
+
         try:
             contents = _read_new(root, entry)
         except HostError as error:
@@ -129,12 +132,9 @@ class PluginSource:
             return self.as_package(entry, root, tx)
 
         name = contents.entry.name or _suggested_name(entry.source)
-        problems = tuple(
-            relocated(problem, root, called) for problem in contents.problems
-        )
-        contents = contents.replaced(
-            entry=contents.entry.replaced(name=name), problems=problems
-        )
+        entry = contents.entry.replaced(name=name)
+        problems = [relocated(problem, root, called) for problem in contents.problems]
+        contents = contents.replaced(entry=entry, problems=tuple(problems))
         _check_not_empty(contents, tx.messages)
         return contents
 
@@ -145,21 +145,20 @@ class PluginSource:
         """
         if not self.subdirectory:
             return
+
         whole = whole_of(tx)
         os.rename(tx.files, whole)
+
+        # A link in the place of the directory, or above it, could lead out of the source.
         inside = os.path.join(whole, self.subdirectory)
-        top = os.path.realpath(inside)
-        is_inside = top == os.path.join(os.path.realpath(whole), self.subdirectory)
-        if not is_real_dir(inside) or not is_inside:
+        expected = os.path.join(os.path.realpath(whole), self.subdirectory)
+        if not is_real_dir(inside) or os.path.realpath(inside) != expected:
             raise PluginError(f"{self.entry.source}: there is no such directory in it")
-        for directory, names, files in os.walk(inside):
-            for path in (os.path.join(directory, name) for name in (*names, *files)):
-                target = os.path.realpath(path)
-                if os.path.islink(path) and not f"{target}/".startswith(f"{top}/"):
-                    shown = os.path.relpath(path, inside)
-                    raise PluginError(
-                        f"{self.entry.source}: the link {shown} leads out of it"
-                    )
+
+        link = _link_that_leads_out(inside)
+        if link:
+            what = f"{self.entry.source}: the link {link} leads out of it"
+            raise PluginError(what)
         os.rename(inside, tx.files)
 
     def as_package(self, entry: Entry, root: str, tx: Transaction) -> PluginVersion:
@@ -170,23 +169,25 @@ class PluginSource:
         source = self.entry.source
         if entry.name:
             what = f"{source}: is a Python package, which keeps its own name"
-            raise PluginError(
-                what, f"add it without --name, under another name than {entry.name}"
-            )
+            remedy = f"add it without --name, under another name than {entry.name}"
+            raise PluginError(what, remedy)
+
         # The source may have extras, which are no part of the directory's name.
         name = project_name(root) or _suggested_name(split_extras(source)[0])
         self.keep_project(tx)
-        at = f"at commit {entry.commit[:12]}" if entry.commit else f"in {source}"
         entry = entry.replaced(
             name=name, kind="pip", source=self.package_source(name), path=None
         )
-        return PluginVersion(entry, unbuilt={name: at})
+
+        place = f"in {source}"
+        if entry.commit:
+            place = f"at commit {entry.commit[:12]}"
+        return PluginVersion(entry, unbuilt={name: place})
 
     def keep_project(self, tx: Transaction) -> None:
         """Move the staged project to `whole_of`, where `build` finds it."""
-        whole = whole_of(tx)
-        target = os.path.join(whole, self.subdirectory) if self.subdirectory else whole
-        os.rename(tx.files, target)
+        target = os.path.join(whole_of(tx), self.subdirectory)
+        os.rename(tx.files, target.rstrip("/"))
 
     def package_source(self, name: str) -> str:
         """Return the source of the package `name` in this source, as the registry stores it."""
@@ -205,10 +206,8 @@ class PluginSource:
 
     def kept_version(self, tx: Transaction) -> PluginVersion | None:
         """Return the version that the entry records, or None if it must be fetched first."""
-        store, version = (
-            store_of(tx.plugins_dir, self.entry.name),
-            self.entry.version_dir,
-        )
+        store = store_of(tx.plugins_dir, self.entry.name)
+        version = self.entry.version_dir
         if version not in store.versions():
             return None
         return self.contents(store.link_target(version))
@@ -244,6 +243,20 @@ class PluginSource:
         store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
 
+def _link_that_leads_out(root: str) -> str:
+    """Return a link below the directory `root` that leads to a place outside it, or ""."""
+    top = os.path.realpath(root)
+    for directory, names, files in os.walk(root):
+        for name in (*names, *files):
+            path = os.path.join(directory, name)
+            if not os.path.islink(path):
+                continue
+            target = os.path.realpath(path)
+            if not f"{target}/".startswith(f"{top}/"):
+                return os.path.relpath(path, root)
+    return ""
+
+
 def whole_of(tx: Transaction) -> str:
     """Return the path of the directory with all files of a source, if only a part is staged."""
     return os.path.join(tx.area, "whole")
@@ -251,18 +264,23 @@ def whole_of(tx: Transaction) -> str:
 
 def split_extras(text: str) -> tuple[str, str]:
     """Split the extras off the path or address of a wheel or directory: `./x.whl[keyring]`."""
-    found = _EXTRAS.match(text)
-    if found is None or os.path.exists(text):
+    match = _EXTRAS.match(text)
+    # The name of a file or directory may end like extras.
+    if match is None or os.path.exists(text):
         return text, ""
-    is_wheel = found[1].partition("?")[0].endswith(".whl")
-    return (found[1], found[2]) if is_wheel or os.path.isdir(found[1]) else (text, "")
+
+    path, extras = match.groups()
+    is_wheel = path.partition("?")[0].endswith(".whl")
+    if is_wheel or os.path.isdir(path):
+        return path, extras
+    return text, ""
 
 
 def source_class(kind: str) -> type[PluginSource]:
     """Return the class of one of `KINDS`, such as `git.GitSource`."""
     module = import_module(f"{__package__}.{kind}")
-    found: type[PluginSource] = getattr(module, f"{kind.title()}Source")
-    return found
+    source: type[PluginSource] = getattr(module, f"{kind.title()}Source")
+    return source
 
 
 def make_source(entry: Entry) -> PluginSource:
@@ -273,9 +291,9 @@ def make_source(entry: Entry) -> PluginSource:
 def _suggested_name(source: str) -> str:
     """Return a name for a plugin, made from the last part of its source."""
     address, _, inside = source.partition(SUBDIRECTORY)
-    last = re.split(r"[/:]", (inside or urlsplit(address).path.rstrip("/") or address))[
-        -1
-    ]
+    path = inside or urlsplit(address).path.rstrip("/") or address
+
+    last = re.split(r"[/:]", path)[-1]  # after a colon: user@host:path
     for suffix in (".git", *ARCHIVES):
         last = last.removesuffix(suffix)
     return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]
@@ -287,8 +305,10 @@ def _read_new(root: str, entry: Entry) -> PluginVersion:
     unread = entry.replaced(version="", description="", directory="", hooks="")
     plugin = read_plugin(root, unread)
     contents = read_contents(plugin)
-    if not _is_meant_for_folders(contents) and not is_python_project(root):
+
+    if not (_is_meant_for_folders(contents) or is_python_project(root)):
         contents = _as_plain_scripts(plugin) or contents
+
     if _needs_path(plugin, contents):
         # Scripts often call their neighbours by name.
         folder = contents.entry.directory or "."
@@ -314,10 +334,13 @@ def _as_plain_scripts(plugin: PluginVersion) -> PluginVersion | None:
     """
     if plugin.tree.scripts is not None:
         return None
-    # With {}, scripts are commands.
-    contents = read_contents(plugin.replaced(tree=plugin.tree.replaced(scripts={})))
+
+    # With {}, each script is a command.
+    tree = plugin.tree.replaced(scripts={})
+    contents = read_contents(plugin.replaced(tree=tree))
     if not contents.commands:
         return None
+
     scripts = dict(plugin.entry.scripts or {})
     scripts.pop("files", None)
     return contents.replaced(entry=plugin.entry.replaced(scripts=scripts))
@@ -342,9 +365,11 @@ def _needs_path(plugin: PluginVersion, contents: PluginVersion) -> bool:
     has decided about the key.
     """
     is_new = not plugin.entry.installedAt
-    is_decided = plugin.entry.path is not None or manifest_decides(plugin.root)
-    definitions = contents.commands.values()
-    is_plain = bool(definitions) and all(
-        definition.is_script for definition in definitions
-    )
-    return is_new and is_plain and not is_decided
+    is_chosen = plugin.entry.path is not None
+    if not is_new or is_chosen or manifest_decides(plugin.root):
+        return False
+
+    for definition in contents.commands.values():
+        if not definition.is_script:
+            return False
+    return bool(contents.commands)

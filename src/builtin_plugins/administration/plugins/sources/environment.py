@@ -23,12 +23,13 @@ class EnvironmentSource(PluginSource):
     name_hint = ""
 
     def check_change(self, word: str) -> None:
-        if self._distribution() is not None:
-            what = f"{self.entry.name}: {sys.prefix} has this package, not a folder in plugins/"
-            command = (
-                self._update_command if word == "update" else self._removal_command
-            )
-            raise PluginError(what, f"{word} it with: {command}")
+        if self._distribution() is None:
+            return
+        command = _removal_command(self.entry.name)
+        if word == "update":
+            command = _update_command(self.entry.name)
+        what = f"{self.entry.name}: {sys.prefix} has this package, not a folder in plugins/"
+        raise PluginError(what, f"{word} it with: {command}")
 
     def is_present(self, plugins_dir: str) -> bool:
         return self._distribution() is not None
@@ -43,30 +44,27 @@ class EnvironmentSource(PluginSource):
         complete_import_path()
         import importlib_metadata  # imported here: it takes 35 ms
 
-        found = importlib_metadata.distributions(
-            name=self.entry.name, path=program_path()
-        )
-        return next(iter(found), None)
-
-    @property
-    def _update_command(self) -> str:
         name = self.entry.name
-        if _is_of("uv-receipt.toml"):
-            return f"uv tool upgrade {OWN_DISTRIBUTION}"
-        if _is_of("pipx_metadata.json"):
-            return f"pipx upgrade --include-injected {OWN_DISTRIBUTION}"
-        return f"{shlex.quote(sys.executable)} -m pip install --upgrade {name}"
+        matches = importlib_metadata.distributions(name=name, path=program_path())
+        return next(iter(matches), None)
 
-    @property
-    def _removal_command(self) -> str:
-        name = self.entry.name
-        if _is_of("uv-receipt.toml"):
-            return (
-                f"uv tool install --reinstall {OWN_DISTRIBUTION}, without --with {name}"
-            )
-        if _is_of("pipx_metadata.json"):
-            return f"pipx uninject {OWN_DISTRIBUTION} {name}"
-        return f"{shlex.quote(sys.executable)} -m pip uninstall {name}"
+
+def _update_command(name: str) -> str:
+    """Return the command that updates a package, for the tool that made the environment."""
+    if _is_of("uv-receipt.toml"):
+        return f"uv tool upgrade {OWN_DISTRIBUTION}"
+    if _is_of("pipx_metadata.json"):
+        return f"pipx upgrade --include-injected {OWN_DISTRIBUTION}"
+    return f"{shlex.quote(sys.executable)} -m pip install --upgrade {name}"
+
+
+def _removal_command(name: str) -> str:
+    """Return the command that removes a package, for the tool that made the environment."""
+    if _is_of("uv-receipt.toml"):
+        return f"uv tool install --reinstall {OWN_DISTRIBUTION}, without --with {name}"
+    if _is_of("pipx_metadata.json"):
+        return f"pipx uninject {OWN_DISTRIBUTION} {name}"
+    return f"{shlex.quote(sys.executable)} -m pip uninstall {name}"
 
 
 def _is_of(receipt: str) -> bool:

@@ -27,6 +27,7 @@ def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
                 sha256=sha256,
                 progress=bar,
             )
+
     try:
         if os.path.getsize(address) > MOST_BYTES:
             raise OperationError(f"{address}: larger than {MOST_BYTES} bytes")
@@ -36,15 +37,14 @@ def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
     return verified_sha256(target, sha256, address)
 
 
-def verified_sha256(path: str | Path, wanted: str, called: str = "") -> str:
-    """Return the SHA-256 of a file. `wanted` is the expected one, or "" for any.
+def verified_sha256(path: str | Path, expected: str, called: str = "") -> str:
+    """Return the SHA-256 of a file. `expected` is the right one, or "" for any.
 
     Raises OperationError for another SHA-256; the error uses the name `called`, if it is not "".
     """
     with open(path, "rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if wanted and found != wanted:
-        raise OperationError(
-            f"{called or os.path.basename(path)}: the SHA-256 is {found}, expected {wanted}"
-        )
-    return found
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if expected in ("", sha256):
+        return sha256
+    name = called or os.path.basename(path)
+    raise OperationError(f"{name}: the SHA-256 is {sha256}, expected {expected}")

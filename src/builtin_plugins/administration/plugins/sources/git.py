@@ -52,50 +52,61 @@ class GitSource(PluginSource):
         if "://" in text:
             return git_address(text)
         if SHORT.match(text):
-            return _SITES[site or "github"][1 if ssh else 0].format(
-                text.removesuffix(".git")
-            )
-        plain = text.replace(":~/", ":", 1)  # ~ also stands in requirements
-        return text if _SCP.match(text) and not re.search(r"[<>=!~;\[]", plain) else ""
+            over_https, over_ssh = _SITES[site or "github"]
+            form = over_ssh if ssh else over_https
+            return form.format(text.removesuffix(".git"))
+
+        # What else has these characters is a requirement, and ~ stands in both.
+        plain = text.replace(":~/", ":", 1)
+        if re.search(r"[<>=!~;\[]", plain):
+            return ""
+        return text if _SCP.match(text) else ""
 
     @staticmethod
     def address_of_directory(path: str) -> str:
-        head, objects = os.path.join(path, "HEAD"), os.path.join(path, "objects")
-        return (
-            f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
-        )
+        # A bare repository; a checkout is the user's own directory.
+        has_head = os.path.isfile(os.path.join(path, "HEAD"))
+        has_objects = os.path.isdir(os.path.join(path, "objects"))
+        return f"file://{path}" if has_head and has_objects else ""
 
     def fetch(self, tx: Transaction) -> PluginVersion:
-        wanted = self.entry.replaced(source=self.stored(self.address))
-        entry = fetch_commit(wanted, self.address, tx, tx.files)
-        entry = entry.replaced(source=self.entry.source)
-        return self.stage_contents(entry, tx, tx.files, entry.source)
+        source = self.entry.source
+        recorded = self.entry.replaced(source=self.stored(self.address))
+        entry = fetch_commit(recorded, self.address, tx, tx.files)
+        return self.stage_contents(entry.replaced(source=source), tx, tx.files, source)
 
     def package_source(self, name: str) -> str:
         address = GitSource.stored(self.address)
         if "://" not in address:  # user@host:path
             host, _, path = address.partition(":")
             address = f"ssh://{host}/{path.removeprefix('/')}"
-        site, _, path = address.partition("://")[2].partition("/")
-        scheme = address.partition("://")[0]
-        inside = f"{SUBDIRECTORY}{self.subdirectory}" if self.subdirectory else ""
+
+        scheme, _, rest = address.partition("://")
+        site, _, path = rest.partition("/")
         path = path.replace("@", "%40")  # the last @ of the path stands before the ref
-        return f"{name} @ git+{scheme}://{site}/{path}{inside}"
+        source = f"{name} @ git+{scheme}://{site}/{path}"
+        if self.subdirectory:
+            source += f"{SUBDIRECTORY}{self.subdirectory}"
+        return source
 
 
 def git_address(text: str) -> str:
     """Return the URL `text` without the prefix `git+`. Raises UsageError if git cannot fetch it."""
-    address = text[len("git+") :] if text.lower().startswith("git+") else text
-    if address.partition("://")[0].lower() not in _SCHEMES:
+    address = text
+    if text.lower().startswith("git+"):
+        address = text[len("git+") :]
+
+    scheme = address.partition("://")[0].lower()
+    if scheme not in _SCHEMES:
         what = "use an https, ssh, git or file address"
         raise UsageError(f"{masked_text(address)}: {what}")
     return address
 
 
-def fetch_commit(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
+def fetch_commit(recorded: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
     """Write the files of a commit into the new directory `target`.
 
-    The commit is `wanted.commit` or, if that is "", the commit of `wanted.ref`. Returns the
+    The commit is `recorded.commit` or, if that is "", the commit of `recorded.ref`. Returns the
     entry with `commit` and `pinned` set. `fetched` is the address to fetch from, which may contain
     credentials.
     """
@@ -103,12 +114,15 @@ def fetch_commit(wanted: Entry, fetched: str, tx: Transaction, target: str) -> E
     os.mkdir(directory)
     git = tx.git(directory, fetched)
     git("init", "--quiet", "--bare", "--template=")
-    commit, pinned, address = wanted.commit, wanted.pinned, wanted.source
+
+    address = recorded.source
+    commit = recorded.commit
+    pinned = recorded.pinned
     if not commit:
-        commit, pinned = _resolve(git, address, wanted.ref)
+        commit, pinned = _resolve(git, address, recorded.ref)
     commit = _fetch_objects(git, address, commit)
     write_commit(git, commit, target, address, tx.messages.warn)
-    return wanted.replaced(commit=commit, pinned=pinned)
+    return recorded.replaced(commit=commit, pinned=pinned)
 
 
 def read_file(git: Git, address: str, name: str) -> bytes:
@@ -117,7 +131,8 @@ def read_file(git: Git, address: str, name: str) -> bytes:
     The directory of `git` must be empty; the commit is fetched into it.
     """
     git("init", "--quiet", "--bare", "--template=")
-    commit = _fetch_objects(git, address, _resolve(git, address, "")[0])
+    newest, _ = _resolve(git, address, "")
+    commit = _fetch_objects(git, address, newest)
     return git.contact(address, "cat-file", "blob", f"{commit}:{name}")
 
 
@@ -129,23 +144,23 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
     """
     if _COMMIT.match(ref):
         return ref, True
+
+    # The commit of an annotated tag has the longer name; the shorter one is that of the tag
+    # itself.
     names = ["HEAD"]
     if ref:
-        names = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"]
+        names = [f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}"]
     answer = git.contact(address, "ls-remote", "--", address, *names)
     commits = {}
     for line in answer.decode("utf-8", "replace").splitlines():
         commit, _, name = line.partition("\t")
-        if name in names and _COMMIT.match(commit):
+        if _COMMIT.match(commit):
             commits[name] = commit
 
-    branch, *tags = names
-    for name in (
-        branch,
-        *reversed(tags),
-    ):  # an annotated tag's own commit comes last in the list
+    for name in names:
         if name in commits:
-            return commits[name], name != branch
+            is_branch = name == names[0]
+            return commits[name], not is_branch
     if _SHORT_COMMIT.match(ref):
         return ref, True
     what = f"there is no branch, tag or commit {ref}" if ref else "has no commits"
@@ -167,13 +182,15 @@ def _fetch_objects(git: Git, address: str, commit: str) -> str:
         with suppress(OperationError):  # a server may offer only branches and tags
             git.contact(address, "fetch", "--depth=1", *options, "--", address, commit)
             return commit
+
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
     git.contact(address, "fetch", *options, "--", address, *branches)
+    name = f"{commit}^{{commit}}"
     try:
-        found = git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}")
+        full = git("rev-parse", "--verify", "--end-of-options", name)
     except OperationError:
         raise OperationError(f"{address}: there is no commit {commit}") from None
-    return found.decode().strip()
+    return full.decode().strip()
 
 
 def write_commit(
@@ -184,9 +201,12 @@ def write_commit(
     `git` runs in a bare repository that this program made; this function sets the repository's git
     attributes. The message of an OperationError begins with the repository's name `called`.
     """
+    # These attributes come before those in the commit, which could leave out or change files.
+    info = Path(git.directory, "info")
+    info.mkdir(exist_ok=True)
+    (info / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
+
     packed = Path(git.directory, "files.tar")
-    Path(git.directory, "info").mkdir(exist_ok=True)
-    Path(git.directory, "info", "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
     try:
         for name in _submodules(git, commit):
             on_warning(f"{called}: {name} is a submodule; its content is not fetched")
@@ -195,6 +215,7 @@ def write_commit(
         raise OperationError(f"{called}: {failure}") from None
     extract(packed, Path(target), called, AS_STORED)
     packed.unlink()
+
     for name in _large_file_pointers(target):
         on_warning(f"{called}: {name} is a Git LFS pointer; its content is not fetched")
 
@@ -218,12 +239,18 @@ def _submodules(git: Git, commit: str) -> list[str]:
     The check is necessary because a commit can refer to a few trees and blobs a million times.
     """
     listed = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
-    lines = [
-        line.partition(b"\t")[::2] for line in listed
-    ]  # pairs: "mode type object size", name
-    if len(lines) > MOST_FILES:
+    if len(listed) > MOST_FILES:
         raise OperationError(f"more than {MOST_FILES} files")
-    sizes = (facts.split()[3] for facts, _ in lines)
-    if sum(int(size) for size in sizes if size.isdigit()) > MOST_BYTES:
+
+    total = 0
+    submodules = []
+    for line in listed:
+        facts, _, name = line.partition(b"\t")
+        _mode, kind, _object, size = facts.split()
+        if kind == b"commit":
+            submodules.append(os.fsdecode(name))
+        if size.isdigit():  # a submodule has "-"
+            total += int(size)
+    if total > MOST_BYTES:
         raise OperationError(f"more than {MOST_BYTES} bytes unpacked")
-    return [os.fsdecode(name) for facts, name in lines if facts.split()[1] == b"commit"]
+    return submodules

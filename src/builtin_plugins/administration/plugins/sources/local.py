@@ -24,10 +24,13 @@ class LocalSource(PluginSource):
         source, extras = split_extras(self.address)
         root = os.path.realpath(source)
         plugins_dir = os.path.realpath(tx.plugins_dir)
+
+        # A link to either of them would be a plugin that contains itself.
         if os.path.dirname(root) == plugins_dir:
             raise OperationError(f"{source}: is already in the plugins directory")
         if plugins_dir.startswith(os.path.join(root, "")):
             raise OperationError(f"{source}: contains the plugins directory")
+
         contents = self.stage_contents(self.entry, tx, root)
         if extras and not contents.unbuilt:
             raise UsageError(f"{source}{extras}: only a package can have extras")

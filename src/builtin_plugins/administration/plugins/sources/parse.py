@@ -33,47 +33,59 @@ def parse_source(
 
     Raises UsageError if SOURCE or an option is invalid, and OperationError if a file is missing.
     """
-    if sha256 and not _SHA256.match(sha256.lower()):
+    sha256 = sha256.lower()
+    if sha256 and not _SHA256.match(sha256):
         raise UsageError("--sha256: expected 64 hexadecimal digits")
     if not text or text.startswith("-"):
         raise UsageError("SOURCE must not be empty or begin with -")
     if (site or ssh) and not SHORT.match(text):
         option = f"--{site}" if site else "--ssh"
-        raise UsageError(
-            f"{option} can only be used with user/repository, not {masked_text(text)}"
-        )
+        what = f"{option} can only be used with user/repository"
+        raise UsageError(f"{what}, not {masked_text(text)}")
+
+    # What SOURCE ends in: ./x.whl[extra], or URL#subdirectory=DIR
     text, mark, inside = text.partition(SUBDIRECTORY)
     text, extras = split_extras(text)
-    kind, address = _by_path(text) if is_path(text) else _by_text(text, site, ssh=ssh)
+    if is_path(text):
+        kind, address = _by_path(text)
+    else:
+        kind, address = _by_text(text, site, ssh=ssh)
     address = f"{address}{extras}{mark}{inside}"
-    source = make_source(Entry("", kind, address, sha256=sha256.lower()))
+    source = make_source(Entry("", kind, address, sha256=sha256))
+
+    shown = masked_text(text)
     if mark and not (source.has_subdirectories and _SUBDIRECTORY.match(inside)):
         expected = "a directory in a git repository or archive, such as packages/acme"
-        raise UsageError(
-            f"{masked_text(text)}{mark}{printable(inside)}: expected {expected}"
-        )
+        raise UsageError(f"{shown}{mark}{printable(inside)}: expected {expected}")
     if extras and not (kind == "pip" or source.entry.is_users_directory):
-        raise UsageError(f"{masked_text(text)}{extras}: only a package can have extras")
+        raise UsageError(f"{shown}{extras}: only a package can have extras")
     source.stored(source.address)  # raises UsageError for an invalid address
-    if ref and source.ref_in_address:
-        raise UsageError(
-            f"--ref {ref}: the source already names {source.ref_in_address}"
-        )
-    ref = ref or source.ref_in_address
+    ref = _checked_ref(source, ref)
+    if sha256 and not source.has_checksum:
+        what = "--sha256 can only be used with an archive or a wheel"
+        raise UsageError(what, "for git, use --ref COMMIT")
+
+    source.entry = source.entry.replaced(
+        ref=ref,
+        dev=source.entry.is_users_directory,
+        pinned=source.is_pinned,
+    )
+    return source
+
+
+def _checked_ref(source: PluginSource, ref: str) -> str:
+    """Return the ref of --ref or of the source's address, or "" for none. Raises UsageError."""
+    inside = source.ref_in_address
+    if ref and inside:
+        raise UsageError(f"--ref {ref}: the source already names {inside}")
+
+    ref = ref or inside
     if not _REF.match(ref):
         raise UsageError(f"--ref {ref}: not a valid branch, tag or commit")
     if ref and not source.is_from_git:
-        raise UsageError(
-            f"--ref can only be used with a git repository, not {source.entry.source}"
-        )
-    if sha256 and not source.has_checksum:
-        raise UsageError(
-            "--sha256 can only be used with an archive or a wheel",
-            "for git, use --ref COMMIT",
-        )
-    facts = {"dev": source.entry.is_users_directory, "pinned": source.is_pinned}
-    source.entry = source.entry.replaced(ref=ref, **facts)
-    return source
+        what = "--ref can only be used with a git repository"
+        raise UsageError(f"{what}, not {source.entry.source}")
+    return ref
 
 
 def checked_entry(entry: Entry) -> Entry:
@@ -85,17 +97,15 @@ def checked_entry(entry: Entry) -> Entry:
     source = make_source(entry)
     if source.argument is None:
         return entry
-    parsed = parse_source(source.argument, ref=entry.ref)
-    if parsed.entry.kind != entry.kind:
-        raise UsageError(
-            f"{entry.name}: {parsed.entry.source} is not a source of kind {entry.kind}"
-        )
-    found = parsed.entry
-    return (
-        entry.replaced(source=found.source, ref=found.ref)
-        if entry.is_package
-        else entry
-    )
+
+    parsed = parse_source(source.argument, ref=entry.ref).entry
+    if parsed.kind != entry.kind:
+        what = f"{parsed.source} is not a source of kind {entry.kind}"
+        raise UsageError(f"{entry.name}: {what}")
+    if not entry.is_package:
+        return entry
+    # A requirement can be spelt in several ways, and its ref may stand in the address.
+    return entry.replaced(source=parsed.source, ref=parsed.ref)
 
 
 def _by_suffix(path: str) -> str:
@@ -118,8 +128,9 @@ def is_path(text: str) -> bool:
     """Return whether SOURCE has the form of a path."""
     if "://" in text or _prefix(text):
         return False
-    named = text in (".", "..", "~") or text.startswith(("/", "./", "../", "~/"))
-    return named or text.endswith("/") or bool(_by_suffix(text))
+    if text in (".", "..", "~") or text.startswith(("/", "./", "../", "~/")):
+        return True
+    return text.endswith("/") or bool(_by_suffix(text))
 
 
 def _by_path(text: str) -> tuple[str, str]:
@@ -127,30 +138,39 @@ def _by_path(text: str) -> tuple[str, str]:
     path = os.path.abspath(text)
     if os.path.isdir(path):
         for kind in KINDS:
-            if address := source_class(kind).address_of_directory(path):
+            address = source_class(kind).address_of_directory(path)
+            if address:
                 return kind, address
+
+    shown = masked_text(text)
     if not os.path.isfile(path):
-        raise OperationError(f"{masked_text(text)}: no such file or directory")
-    if kind := _by_suffix(path):
+        raise OperationError(f"{shown}: no such file or directory")
+    kind = _by_suffix(path)
+    if kind:
         return kind, path
-    suffixes = [suffix for kind in KINDS for suffix in source_class(kind).suffixes]
-    raise UsageError(
-        f"{masked_text(text)}: expected a file that ends in {', '.join(suffixes)}"
-    )
+
+    suffixes: list[str] = []
+    for kind in KINDS:
+        suffixes += source_class(kind).suffixes
+    raise UsageError(f"{shown}: expected a file that ends in {', '.join(suffixes)}")
 
 
 def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
     """Return the kind and address of a source that is not a path; see `address_of` for `site`."""
-    is_http = text.partition("://")[0].lower() in ("https", "http")
-    if is_http and (kind := _by_suffix(urlsplit(without_credentials(text)).path)):
-        return kind, text
+    scheme = text.partition("://")[0].lower()
+    if scheme in ("https", "http"):
+        kind = _by_suffix(urlsplit(without_credentials(text)).path)
+        if kind:
+            return kind, text
+
     prefix = _prefix(text)
     rest = text.removeprefix(prefix)
     for kind in KINDS:
-        found = source_class(kind)
-        if found.prefix == prefix and (
-            address := found.address_of(rest, site, ssh=ssh)
-        ):
+        source = source_class(kind)
+        if source.prefix != prefix:
+            continue
+        address = source.address_of(rest, site, ssh=ssh)
+        if address:
             return kind, address
     raise UsageError(f"{masked_text(text)}: not a valid SOURCE", other_forms(text))
 

@@ -16,22 +16,22 @@ def parse_requirement(text: str) -> Requirement:
 
     Raises UsageError for any other text, such as an installer's option, a path or an address.
     """
-    found = _requirement(text)
-    if found is None or found.url:
+    requirement = _requirement(text)
+    if requirement is None or requirement.url:
         raise UsageError(
             f"{masked_text(text)}: not a requirement; expected a name such as acme-cli, "
             "acme-cli>=1.2, acme-cli[extra] or acme-cli @ git+https://…"
         )
-    return found
+    return requirement
 
 
 def _requirement(text: str) -> Requirement | None:
     """Parse `text`; return None if it is not a requirement or has an environment marker."""
     try:
-        found = Requirement(text)
+        requirement = Requirement(text)
     except InvalidRequirement:
         return None
-    return None if found.marker else found
+    return None if requirement.marker else requirement
 
 
 def extras_of(requirement: Requirement) -> str:
@@ -61,15 +61,17 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     As in pip's addresses, the ref follows the last `@` of the path; %-escapes in the ref are
     decoded. Raises UsageError for an address that git cannot fetch.
     """
-    found = _requirement(text)
-    if found is None or not found.url or not found.url.startswith("git+"):
+    requirement = _requirement(text)
+    url = requirement and requirement.url
+    if requirement is None or not url or not url.startswith("git+"):
         return None
-    scheme, _, rest = git_address(found.url).partition("://")
+
+    scheme, _, rest = git_address(url).partition("://")
     host, slash, path = rest.partition("/")
-    before, at, ref = path.rpartition("@")
-    if "#" in path or (at and not ref):
+    before, mark, ref = path.rpartition("@")
+    if "#" in path or (mark and not ref):
         raise UsageError(f"{masked_text(text)}: expected NAME @ git+ADDRESS[@REF]")
-    path = before.replace("@", "%40") if at else path
-    return PackageRepository(
-        found, f"{scheme}://{host}{slash}{path}", unquote(ref) if at else ""
-    )
+    if mark:
+        path = before.replace("@", "%40")
+    address = f"{scheme}://{host}{slash}{path}"
+    return PackageRepository(requirement, address, unquote(ref))
