@@ -68,10 +68,13 @@ def parse_package_repository(text: str) -> PackageRepository | None:
 
     scheme, _, rest = git_address(url).partition("://")
     host, slash, path = rest.partition("/")
-    before, mark, ref = path.rpartition("@")
-    if "#" in path or (mark and not ref):
-        raise UsageError(f"{masked_text(text)}: expected NAME @ git+ADDRESS[@REF]")
-    if mark:
+    ref = ""
+    is_valid = "#" not in path
+    if "@" in path:
+        before, _, ref = path.rpartition("@")
         path = before.replace("@", "%40")
+        is_valid = is_valid and bool(ref)
+    if not is_valid:
+        raise UsageError(f"{masked_text(text)}: expected NAME @ git+ADDRESS[@REF]")
     address = f"{scheme}://{host}{slash}{path}"
     return PackageRepository(requirement, address, unquote(ref))
