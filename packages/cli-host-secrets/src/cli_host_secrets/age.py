@@ -21,23 +21,29 @@ _HEADER = 4096  # bytes; the first recipient is in the first 100
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
     """Decrypt the files one at a time, because age may prompt for a passphrase."""
     identities = _identities(environment)
-    options = [word for path in identities for word in ("--identity", path)]
+    options = []
+    for identity in identities:
+        options += ["--identity", identity]
 
     def read(reference: str) -> str:
-        path = os.path.abspath(
-            split(reference, "age:FILE")[0]
-        )  # an option never begins with /
+        name, _ = split(reference, "age:FILE")
+        path = os.path.abspath(name)  # an absolute path does not look like an option
         has_passphrase = _PASSPHRASE in _header(path)
+
+        words = ["age", "--decrypt"]
         # age refuses key files for a file with a passphrase, so the file decides.
-        words = ["age", "--decrypt", *([] if has_passphrase else options), path]
+        if not has_passphrase:
+            words += options
+
         try:
-            return without_line_end(output(words, environment))
+            printed = output([*words, path], environment)
         except HostError as failure:
             if identities or has_passphrase:
                 raise
             raise HostError(
                 f"{failure} (no identity file found; set {_VARIABLE})"
             ) from None
+        return without_line_end(printed)
 
     return each(references, read, at_once=1)
 
@@ -51,12 +57,16 @@ def _header(path: str) -> bytes:
         raise HostError(f"{path} does not exist") from None
     except OSError as failure:
         raise HostError(f"{path}: {failure.strerror}") from None
-    first, *lines = begin.lstrip().splitlines() or [b""]
-    if first.strip() != _ARMOR:
+
+    lines = begin.lstrip().splitlines()
+    if not lines or lines[0].strip() != _ARMOR:
         return begin
-    encoded = b"".join(lines[:-1])
+
+    # The last line may be cut off, and base64 has groups of four characters.
+    encoded = b"".join(lines[1:-1])
+    whole = len(encoded) // 4 * 4
     try:
-        return base64.b64decode(encoded[: len(encoded) // 4 * 4])
+        return base64.b64decode(encoded[:whole])
     except binascii.Error:
         return begin
 
@@ -66,5 +76,11 @@ def _identities(environment: Mapping[str, str]) -> list[str]:
     chosen = environment.get(_VARIABLE)
     if chosen:
         return [os.path.abspath(path) for path in chosen.split(":") if path]
-    usual = [os.path.join(environment.get("HOME", "/"), path) for path in _USUAL]
-    return [path for path in usual if os.path.exists(path)]
+
+    home = environment.get("HOME", "/")
+    identities = []
+    for name in _USUAL:
+        path = os.path.join(home, name)
+        if os.path.exists(path):
+            identities.append(path)
+    return identities

@@ -12,6 +12,7 @@ from cli_host_secrets.references import (
     Answers,
     Contents,
     decoded,
+    each,
     json_field,
     json_variables,
     pick_each,
@@ -40,28 +41,30 @@ def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers
 
     def call(operation: str, request: Mapping[str, Any]) -> Any:
         # In JSON, aws cannot mistake a name for an option or for a `file://` URL to read.
-        given = ["--output", "json", "--cli-input-json", json.dumps(request)]
-        text = output(["aws", "secretsmanager", operation, *given], environment)
+        words = ["aws", "secretsmanager", operation, "--output", "json"]
+        words += ["--cli-input-json", json.dumps(request)]
+        text = output(words, environment)
+
         answer = decoded(text, "the output of aws")
         return answer if isinstance(answer, dict) else {}
 
+    def read(name: str) -> str:
+        return _text(call("get-secret-value", {"SecretId": name}))
+
+    def read_batch(names: Sequence[str]) -> Answers:
+        try:
+            answer = call("batch-get-secret-value", {"SecretIdList": names})
+        except HostError as failure:
+            return dict.fromkeys(names, failure)
+        return {name: _value_in(answer, name) for name in names}
+
     def read_all(names: Sequence[str]) -> Answers:
         if len(names) == 1:
-            try:
-                return {
-                    names[0]: _text(call("get-secret-value", {"SecretId": names[0]}))
-                }
-            except HostError as failure:
-                return {names[0]: failure}
+            return each(names, read)
+
         answers: Answers = {}
         for start in range(0, len(names), _MOST):
-            batch = names[start : start + _MOST]
-            try:
-                answer = call("batch-get-secret-value", {"SecretIdList": batch})
-            except HostError as failure:
-                answers |= dict.fromkeys(batch, failure)
-            else:
-                answers |= {name: _value_in(answer, name) for name in batch}
+            answers |= read_batch(names[start : start + _MOST])
         return answers
 
     return read_all
@@ -71,8 +74,11 @@ def _value_in(answer: Mapping[str, Any], name: str) -> str | Exception:
     """Return the secret called `name` from the answer to a batch, or why it is not in there."""
     for secret in answer.get("SecretValues", ()):
         arn = str(secret.get("ARN"))
-        if name in (secret.get("Name"), arn) or arn.startswith(f"{name}-"):
+        is_named = name in (secret.get("Name"), arn)
+        # An ARN may be given without the six characters at its end.
+        if is_named or arn.startswith(f"{name}-"):
             return _text(secret)
+
     for failure in answer.get("Errors", ()):
         if failure.get("SecretId") == name:
             return HostError(f"{failure.get('ErrorCode')}: {failure.get('Message')}")
@@ -82,7 +88,6 @@ def _value_in(answer: Mapping[str, Any], name: str) -> str | Exception:
 def _text(secret: Mapping[str, Any]) -> str:
     """Return a secret as text; a binary secret, which aws prints in base64, is decoded."""
     if "SecretBinary" in secret:
-        return base64.b64decode(secret["SecretBinary"]).decode(
-            "utf-8", "surrogateescape"
-        )
+        content = base64.b64decode(secret["SecretBinary"])
+        return content.decode("utf-8", "surrogateescape")
     return str(secret.get("SecretString", ""))

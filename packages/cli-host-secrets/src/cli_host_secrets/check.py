@@ -8,10 +8,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from host import Command, HostError, Program, UsageError, printable
+from host import (
+    Command,
+    Definition,
+    HostError,
+    Program,
+    UsageError,
+    Variable,
+    printable,
+)
 
 _REFERENCE = re.compile(r"[a-z][a-z0-9+-]*:")
 _SECRETS = 4.5  # the rank of a variable that only `secrets` sets
+_FILES = "env_files"
+_SET_ELSEWHERE = "another source sets the variable, so the reference is not resolved"
 _NOT_REACHED = "not checked, because another reference failed first"
 
 
@@ -25,30 +35,47 @@ class Finding(NamedTuple):
     reason: str = ""
 
     def __str__(self) -> str:
-        place = f"{' '.join(self.words)}: {self.name}: {self.reference}"
-        text = "ok" if self.state == "ok" else f"{self.state}: {self.reason}"
-        return f"{place}: {text}"
+        command = " ".join(self.words)
+        text = f"{command}: {self.name}: {self.reference}: {self.state}"
+        if self.reason:
+            text += f": {self.reason}"
+        return text
+
+
+class _Reference(NamedTuple):
+    """A reference in a definition: its key there, and its name in a finding."""
+
+    key: str
+    name: str
+    text: str
+    is_optional: bool
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print one line for each reference, never a value; return 1 if a reference failed."""
     program = Program.current()
-    given = program.arguments(program.find(program.words), arguments)
-    count = int(given["ARG_WORDS_COUNT"])
-    words = tuple(given[f"ARG_WORDS_{number}"] for number in range(1, count + 1))
-    findings = [
-        finding
-        for command in _chosen(program, words)
-        for finding in checked(program, command)
-    ]
+    own_command = program.find(program.words)
+    given = program.arguments(own_command, arguments)
+    words = []
+    for index in range(int(given["ARG_WORDS_COUNT"])):
+        words.append(given[f"ARG_WORDS_{index + 1}"])
+
+    findings: list[Finding] = []
+    for command in _chosen(program, tuple(words)):
+        findings += checked(program, command)
+
     if given["ARG_FORMAT"] == "json":
         rows = [finding._asdict() for finding in findings]
-        sys.stdout.write(json.dumps({"references": rows}, indent=2) + "\n")
+        text = json.dumps({"references": rows}, indent=2)
+        sys.stdout.write(f"{text}\n")
     else:
-        sys.stdout.writelines(f"{printable(str(finding))}\n" for finding in findings)
+        for finding in findings:
+            sys.stdout.write(f"{printable(str(finding))}\n")
         if not findings:
             program.messages.line("no command has references to secrets")
-    return 1 if any(finding.state == "failed" for finding in findings) else 0
+
+    states = {finding.state for finding in findings}
+    return 1 if "failed" in states else 0
 
 
 def _chosen(program: Program, words: tuple[str, ...]) -> list[Command]:
@@ -62,46 +89,66 @@ def _chosen(program: Program, words: tuple[str, ...]) -> list[Command]:
 
 def checked(program: Program, command: Command) -> Iterator[Finding]:
     """Yield the state of each reference of a command, as a run would resolve them."""
-    definition = command.definition
-    files = [
-        file
-        for level in definition.chain
-        for file in level.env_files
-        if _REFERENCE.match(file)
-    ]
-    if not files and not definition.secrets:
+    references = _references(command.definition)
+    if not references:
         return
 
-    failures: dict[tuple[str, str], str] = {}
-    ranks: dict[str, float] = {}
-    general = ""  # a failure that is about no reference
     try:
         variables = program.environment(command.words, secrets=True)
-        ranks = {name: variable.rank for name, variable in variables.items()}
     except HostError as failure:
-        failures = _failures(failure)
-        is_about_references = any(
-            key.startswith(("secrets.", "env_files")) for key, _ in failures
-        )
-        if not is_about_references:
-            general = str(failure)
+        yield from _after_failure(command, references, failure)
+        return
 
-    for file in files:
-        yield _finding(command, "env_files", file, "env_files", failures, general)
-    for name, reference in definition.secrets.items():
-        key = f"secrets.{name}"
-        is_missing = bool(ranks) and name not in ranks and reference.optional
-        if is_missing:
-            yield _finding(
-                command, name, reference, key, failures, general, is_missing=True
-            )
-        elif ranks and ranks.get(name) != _SECRETS:
-            reason = (
-                "another source sets the variable, so the reference is not resolved"
-            )
-            yield Finding(command.words, name, reference, "skipped", reason)
-        else:
-            yield _finding(command, name, reference, key, failures, general)
+    for reference in references:
+        state, reason = _state(reference, variables.get(reference.name))
+        yield Finding(command.words, reference.name, reference.text, state, reason)
+
+
+def _references(definition: Definition) -> list[_Reference]:
+    """Return the references in `env_files`, and then those in `secrets`, as a run reads them."""
+    references = []
+    for level in definition.chain:
+        for file in level.env_files:
+            if _REFERENCE.match(file):
+                references.append(_Reference(_FILES, _FILES, file, False))
+
+    for name, text in definition.secrets.items():
+        references.append(_Reference(f"secrets.{name}", name, text, text.optional))
+    return references
+
+
+def _state(reference: _Reference, variable: Variable | None) -> tuple[str, str]:
+    """Return the state of a reference and the reason, after a run's variables were resolved."""
+    if reference.key == _FILES:
+        return "ok", ""
+    if variable is None and reference.is_optional:
+        return "skipped", "the optional reference cannot be resolved"
+    if variable is None or variable.rank != _SECRETS:
+        return "skipped", _SET_ELSEWHERE
+    return "ok", ""
+
+
+def _after_failure(
+    command: Command, references: Sequence[_Reference], failure: HostError
+) -> Iterator[Finding]:
+    """Yield the state of each reference, after a failure that may be about some of them."""
+    failures = _failures(failure)
+    keys = {key for key, _ in failures}
+    is_about_references = any(key.startswith(("secrets.", _FILES)) for key in keys)
+
+    for reference in references:
+        reason = failures.get((reference.key, reference.text), "")
+        if not is_about_references:
+            reason = str(failure)  # of settings.conf, for example: nothing was resolved
+
+        state = "ok"
+        if reason:
+            state = "failed"
+        elif _FILES in keys and reference.key != _FILES:
+            # A failing file ends the run before `secrets`.
+            state = "skipped"
+            reason = _NOT_REACHED
+        yield Finding(command.words, reference.name, reference.text, state, reason)
 
 
 def _failures(failure: HostError) -> dict[tuple[str, str], str]:
@@ -111,28 +158,3 @@ def _failures(failure: HostError) -> dict[tuple[str, str], str]:
         reference, _, reason = problem.text.partition(": ")
         reasons[problem.key, reference] = reason
     return reasons
-
-
-def _finding(
-    command: Command,
-    name: str,
-    reference: str,
-    key: str,
-    failures: dict[tuple[str, str], str],
-    general: str,
-    *,
-    is_missing: bool = False,
-) -> Finding:
-    reason = general or failures.get((key, reference), "")
-    if not reason and is_missing:
-        reason = "the optional reference cannot be resolved"
-        return Finding(command.words, name, reference, "skipped", reason)
-    if reason:
-        return Finding(command.words, name, reference, "failed", reason)
-    # A failing file ends the run before `secrets`; with other failing secrets, this one is good.
-    is_after_failure = key != "env_files" and any(
-        kind == "env_files" for kind, _ in failures
-    )
-    if is_after_failure:
-        return Finding(command.words, name, reference, "skipped", _NOT_REACHED)
-    return Finding(command.words, name, reference, "ok")

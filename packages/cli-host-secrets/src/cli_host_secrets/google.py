@@ -43,17 +43,13 @@ def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers
         if parts is None:
             raise HostError(f"expected {_EXAMPLE}")
         project, secret, version = parts.groups()
-        words = [
-            "gcloud",
-            "--quiet",
-            "secrets",
-            "versions",
-            "access",
-            version or "latest",
-        ]
+
+        words = ["gcloud", "--quiet", "secrets", "versions", "access"]
+        words.append(version or "latest")
         words.append(f"--secret={secret}")
         if project:
             words.append(f"--project={project}")
-        return without_line_end(output(words, environment))
+        printed = output(words, environment)
+        return without_line_end(printed)
 
     return lambda names: each(names, read)

@@ -12,41 +12,49 @@ from host import HostError
 
 # Characters with a meaning in op's templates, and control characters, are not allowed.
 _REFERENCE = re.compile(r"op://[^/]+(/[^/]+){2,3}")
+_EXPECTED = 'expected op://VAULT/ITEM/FIELD without any of {}$"`\\'
 _SPECIAL = re.compile(r'[{}$"`\\\x00-\x1f\x7f]')
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
     """Read all values with one `op inject` template, in which a random word separates them."""
-    usable = list(filter(_is_usable, references))
-    expected = HostError('expected op://VAULT/ITEM/FIELD without any of {}$"`\\')
-    answers: Answers = dict.fromkeys(set(references) - set(usable), expected)
-    if not usable:
-        return answers
+    answers: Answers = {}
+    usable = []
+    for reference in references:
+        if _REFERENCE.fullmatch(reference) and not _SPECIAL.search(reference):
+            usable.append(reference)
+        else:
+            answers[reference] = HostError(_EXPECTED)
 
+    if usable:
+        answers |= _injected(usable, environment)
+    return answers
+
+
+def _injected(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
     def retry(printed: str) -> list[str]:
         """Return a command that fails for the same reason."""
-        if len(usable) == 1:
-            return ["op", "read", usable[0]]
-        failing = [reference for reference in usable if reference in printed]
-        return ["op", "read", max(failing, key=len)] if failing else ["op", "whoami"]
+        if len(references) == 1:
+            return ["op", "read", references[0]]
+        failing = [reference for reference in references if reference in printed]
+        if not failing:
+            return ["op", "whoami"]
+        return ["op", "read", max(failing, key=len)]  # a shorter one may be part of it
 
+    # No value contains this word, because it is made after them.
     mark = f"<{secrets.token_hex(16)}>"
-    template = mark + "".join(f"{{{{ {reference} }}}}{mark}" for reference in usable)
+    template = mark
+    for reference in references:
+        template += f"{{{{ {reference} }}}}{mark}"
+
     try:
-        parts = output(
-            ["op", "inject"], environment, stdin=template, retry=retry
-        ).split(mark)
+        printed = output(["op", "inject"], environment, stdin=template, retry=retry)
     except HostError as failure:
-        return answers | dict.fromkeys(usable, failure)
-    if len(parts) != len(usable) + 2:
-        return answers | dict.fromkeys(
-            usable, HostError("op inject did not return the values")
-        )
-    return answers | dict(zip(usable, parts[1:-1], strict=True))
+        return dict.fromkeys(references, failure)
 
-
-def _is_usable(reference: str) -> bool:
-    return (
-        _REFERENCE.fullmatch(reference) is not None
-        and _SPECIAL.search(reference) is None
-    )
+    # Before the first mark is nothing, and after the last is op's line end.
+    values = printed.split(mark)[1:-1]
+    if len(values) != len(references):
+        problem = HostError("op inject did not return the values")
+        return dict.fromkeys(references, problem)
+    return dict(zip(references, values, strict=True))

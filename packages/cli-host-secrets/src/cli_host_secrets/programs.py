@@ -38,6 +38,10 @@ def output(
     """
     program = words[0]
     is_attended = os.isatty(2)
+    given = None
+    if stdin is not None:
+        given = stdin.encode("utf-8", "surrogateescape")
+
     try:
         # The program stays in this process's session: it may prompt on the terminal, and it ends
         # with this process, which cli-host ends at its own limit (CLI_SECRETS_TIMEOUT).
@@ -46,7 +50,7 @@ def output(
             environment,
             _SECONDS,
             most=_MOST,
-            given=None if stdin is None else stdin.encode("utf-8", "surrogateescape"),
+            given=given,
             stderr="show" if is_attended else "return",
             own_session=False,
             keeps_background=True,  # gpg-agent, for example
@@ -57,6 +61,7 @@ def output(
         ) from None
     except OSError as failure:
         raise HostError(f"{program} cannot be started: {failure.strerror}") from None
+
     if ended.limit:
         raise HostError(f"{program} {ended.why}")
     if ended.status:
@@ -74,12 +79,14 @@ def _failure(
     how = f"ended with status {ended.status}"
     if ended.status < 0:
         how = f"was killed by signal {-ended.status}"
+
     printed = ended.stderr.decode(errors="replace")
     text = _short(printed)
     if text:
         how = f"{how}: {text}"
-    suggested = shlex.join(retry(printed) if retry else words)
-    return f"{words[0]} {how}; try: {suggested}"
+
+    suggested = retry(printed) if retry else words
+    return f"{words[0]} {how}; try: {shlex.join(suggested)}"
 
 
 def without_line_end(text: str) -> str:
@@ -89,7 +96,13 @@ def without_line_end(text: str) -> str:
 
 def _short(text: str) -> str:
     """Return the text on one line; a long text is shortened in the middle."""
-    printable = "".join(sign if sign.isprintable() else " " for sign in text)
+    printable = ""
+    for character in text:
+        printable += character if character.isprintable() else " "
     line = " ".join(printable.split())
+
+    if len(line) <= _LONGEST:
+        return line
+    # The cause is often in the first words, the program's advice in the last.
     half = _LONGEST // 2
-    return line if len(line) <= _LONGEST else f"{line[:half]} … {line[-half:]}"
+    return f"{line[:half]} … {line[-half:]}"

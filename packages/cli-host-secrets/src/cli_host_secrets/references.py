@@ -26,8 +26,11 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
     """
     _, _, rest = reference.partition(":")
     name, _, part = rest.removeprefix("//").partition("#")
-    is_usable = name != "" and not name.startswith("-") and name.isprintable()
-    if not is_usable or (field and not part):
+
+    looks_like_option = name.startswith("-")
+    if not name or looks_like_option or not name.isprintable():
+        raise HostError(f"expected {example}")
+    if field and not part:
         raise HostError(f"expected {example}")
     return name, part
 
@@ -36,10 +39,11 @@ def text_of(value: Any, field: str) -> str:
     """Return the string at the path `field` (`a/b`) in decoded JSON, or another scalar as JSON."""
     value = _at(value, field)
     if isinstance(value, dict | list):
-        raise HostError(
-            f"{field or 'the secret'} is an object or a list; name one of its fields"
-        )
-    return value if isinstance(value, str) else json.dumps(value)
+        place = field or "the secret"
+        raise HostError(f"{place} is an object or a list; name one of its fields")
+    if isinstance(value, str):
+        return value
+    return json.dumps(value)  # true, false or null
 
 
 def variables_of(value: Any, field: str = "") -> dict[str, str]:
@@ -49,28 +53,41 @@ def variables_of(value: Any, field: str = "") -> dict[str, str]:
     """
     value = _at(value, field)
     if not isinstance(value, dict):
-        raise HostError(
-            f"{field or 'the secret'} has no names; `env_files` needs an object"
-        )
-    nested = [name for name, item in value.items() if isinstance(item, dict | list)]
-    if nested:
-        key = f"{field}/{nested[0]}".lstrip("/")
-        raise HostError(
-            f"{key} is an object or a list; `env_files` needs one value for each name"
-        )
-    return {name: text_of(item, "") for name, item in value.items() if item is not None}
+        place = field or "the secret"
+        raise HostError(f"{place} has no names; `env_files` needs an object")
+
+    variables = {}
+    for name, item in value.items():
+        if isinstance(item, dict | list):
+            key = f"{field}/{name}".lstrip("/")
+            raise HostError(
+                f"{key} is an object or a list; `env_files` needs one value for each name"
+            )
+        if item is not None:
+            variables[name] = text_of(item, "")
+    return variables
 
 
 def _at(value: Any, field: str) -> Any:
     """Return the value at the path `field` in decoded JSON. Raises HostError if there is none."""
-    for key in field.strip("/").split("/") if field else ():
-        if isinstance(value, list) and key.isdecimal():
-            value = dict(enumerate(value)).get(int(key))
-        else:
-            value = value.get(key) if isinstance(value, dict) else None
+    if not field:
+        return value
+
+    for key in field.strip("/").split("/"):
+        value = _item(value, key)
         if value is None:
             raise HostError(f"the secret has no {field}")
     return value
+
+
+def _item(value: Any, key: str) -> Any:
+    """Return the item of an object by its name, or of a list by its number, or None."""
+    if isinstance(value, dict):
+        return value.get(key)
+    if isinstance(value, list) and key.isdecimal():
+        number = int(key)
+        return value[number] if number < len(value) else None
+    return None
 
 
 def decoded(text: str, source: str) -> Any:
@@ -123,6 +140,7 @@ def pick_each(
         except HostError as failure:
             answers[reference] = failure
 
+    # Several references can name fields of one secret.
     names = dict.fromkeys(name for name, _ in parts.values())
     texts = read_all(list(names))
 
@@ -138,7 +156,9 @@ def pick_each(
 
 def json_field(text: str, field: str) -> str:
     """Return `text`, or, if `field` is not "", that field of the JSON that `text` contains."""
-    return text_of(decoded(text, "the secret"), field) if field else text
+    if not field:
+        return text
+    return text_of(decoded(text, "the secret"), field)
 
 
 def json_variables(text: str, field: str) -> Content:
@@ -152,4 +172,6 @@ def json_variables(text: str, field: str) -> Content:
         value = decoded(text, "the secret")
     except HostError:
         return text
-    return variables_of(value) if isinstance(value, dict | list) else text
+    if isinstance(value, dict | list):
+        return variables_of(value)
+    return text

@@ -20,13 +20,8 @@ from cli_host_secrets.references import (
 from host import HostError
 
 _EXAMPLE = "sops:FILE or sops:FILE#KEY"
-_KNOWN = (
-    ".yaml",
-    ".yml",
-    ".json",
-    ".env",
-    ".ini",
-)  # sops infers the format from these endings
+# sops infers the format from these endings
+_KNOWN = (".yaml", ".yml", ".json", ".env", ".ini")
 _MOST = 1 << 24  # bytes read from a file to find its format
 
 
@@ -35,11 +30,16 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
     def whole(name: str) -> str:
         path, form = _path_and_format(name)
-        kept = ["--output-type", form] if form else []
-        return output(_call(path, form, kept), environment)
+        return output(_call(path, form, form), environment)
 
     def as_json(name: str) -> str:
         return _as_json(name, environment)
+
+    def read_whole(names: Sequence[str]) -> Answers:
+        return each(names, whole, at_once=1)
+
+    def read_as_json(names: Sequence[str]) -> Answers:
+        return each(names, as_json, at_once=1)
 
     def key_of(text: str, key: str) -> str:
         return text_of(decoded(text, "the output of sops"), key)
@@ -49,12 +49,9 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
     keyed = [reference for reference in references if "#" in reference]
     others = [reference for reference in references if "#" not in reference]
-    return {
-        **pick_each(
-            keyed, _EXAMPLE, lambda names: each(names, as_json, 1), key_of, field=True
-        ),
-        **pick_each(others, _EXAMPLE, lambda names: each(names, whole, 1), text_itself),
-    }
+    answers = pick_each(keyed, _EXAMPLE, read_as_json, key_of, field=True)
+    answers |= pick_each(others, _EXAMPLE, read_whole, text_itself)
+    return answers
 
 
 def resolve_variables(
@@ -70,6 +67,7 @@ def resolve_variables(
         document: Any = decoded(_as_json(name, environment), "the output of sops")
         if key:
             return variables_of(document, key)
+
         path, form = _path_and_format(name)
         if form == "binary":
             return text_of(document, "data")
@@ -82,20 +80,29 @@ def resolve_variables(
 
 def _as_json(name: str, environment: Mapping[str, str]) -> str:
     path, form = _path_and_format(name)
-    return output(_call(path, form, ["--output-type", "json"]), environment)
+    return output(_call(path, form, "json"), environment)
 
 
 def _without_sections(document: Any) -> Any:
     """Return the values of an INI file without sections, which sops gives the section DEFAULT."""
     if not isinstance(document, dict):
         return document
+
+    # sops adds an empty DEFAULT to the other sections.
     sections = {name: values for name, values in document.items() if values != {}}
-    return sections.get("DEFAULT", {}) if set(sections) <= {"DEFAULT"} else sections
+    if set(sections) <= {"DEFAULT"}:
+        return sections.get("DEFAULT", {})
+    return sections
 
 
-def _call(path: str, form: str, more: Sequence[str]) -> list[str]:
-    input_type = ["--input-type", form] if form else []
-    return ["sops", "--decrypt", *input_type, *more, path]
+def _call(path: str, input_type: str, output_type: str) -> list[str]:
+    """Return the words that decrypt a file; for a type that is "", sops decides."""
+    words = ["sops", "--decrypt"]
+    if input_type:
+        words += ["--input-type", input_type]
+    if output_type:
+        words += ["--output-type", output_type]
+    return [*words, path]
 
 
 def _path_and_format(name: str) -> tuple[str, str]:
@@ -106,14 +113,19 @@ def _path_and_format(name: str) -> tuple[str, str]:
             content = file.read(_MOST)
     except OSError as failure:
         raise HostError(f"{path}: {failure.strerror}") from None
+
     if path.endswith(_KNOWN):
         return path, ""
     if content.lstrip().startswith(b"{"):
         return path, "json" if _has_keys(content) else "binary"
-    return path, "dotenv" if b"\nsops_mac=" in content else "yaml"
+    if b"\nsops_mac=" in content:
+        return path, "dotenv"
+    return path, "yaml"
 
 
 def _has_keys(content: bytes) -> bool:
     """Return whether a JSON file of sops has keys of its own, and not only binary `data`."""
     document = decoded(content.decode("utf-8", "replace"), "the file")
-    return not isinstance(document, dict) or set(document) != {"data", "sops"}
+    if not isinstance(document, dict):
+        return True  # sops itself reports the error
+    return set(document) != {"data", "sops"}

@@ -23,21 +23,25 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         import keyring
         import keyring.errors
     except ImportError:
-        plugin = f"{os.path.basename(sys.argv[0]).partition(' ')[0]} self plugin"
-        add = f"{plugin} add {shlex.quote(_source(environment))}"
-        remedy = f"run: {plugin} remove {_PLUGIN} && {add}"
-        raise HostError(f"the keyring library is not installed; {remedy}") from None
+        program, _, _ = os.path.basename(sys.argv[0]).partition(" ")
+        source = shlex.quote(_source(environment))
+        remove = f"{program} self plugin remove {_PLUGIN}"
+        add = f"{program} self plugin add {source}"
+        raise HostError(
+            f"the keyring library is not installed; run: {remove} && {add}"
+        ) from None
 
     def read(reference: str) -> str:
-        service, _, user = reference.partition(":")[2].rpartition("/")
+        _, _, name = reference.partition(":")
+        service, _, user = name.rpartition("/")
         if not service or not user:
             raise HostError(f"expected {_EXAMPLE}")
         try:
             password = keyring.get_password(service, user)
         except keyring.errors.KeyringError as failure:
-            raise HostError(
-                " ".join(str(failure).split()) or type(failure).__name__
-            ) from None
+            text = " ".join(str(failure).split())  # on one line
+            raise HostError(text or type(failure).__name__) from None
+
         if password is None:
             setting = shlex.join(["keyring", "set", service, user])
             raise HostError(f"the keyring has no such entry; try: {setting}")
@@ -48,15 +52,19 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
 def _source(environment: Mapping[str, str]) -> str:
     """Return this package with its extra, from where it came: the index, a wheel or a directory."""
+    directory = environment.get("PLUGINS_DIR", "")
     for name in ("registry.local.json", "registry.json"):
-        path = os.path.join(environment.get("PLUGINS_DIR", ""), name)
-        try:
-            with open(path, encoding="utf-8") as file:
-                entries = json.load(file)["plugins"]
-            sources = [entry["source"] for entry in entries if entry["name"] == _PLUGIN]
-        except (OSError, ValueError, LookupError, TypeError):
-            continue
-        for source in sources:
+        for source in _sources_in(os.path.join(directory, name)):
             if source.startswith(("/", "http://", "https://")):
                 return f"{source}[keyring]"
     return f"pip:{_PLUGIN}[keyring]"
+
+
+def _sources_in(registry: str) -> list[str]:
+    """Return the sources of this package in a registry, which may be missing or invalid."""
+    try:
+        with open(registry, encoding="utf-8") as file:
+            entries = json.load(file)["plugins"]
+        return [entry["source"] for entry in entries if entry["name"] == _PLUGIN]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []  # this is advice in an error, so another error would hide the first

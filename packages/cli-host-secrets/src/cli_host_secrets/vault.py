@@ -22,14 +22,13 @@ from host import HostError
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
     """Read each path only once, even if several references name its fields."""
     program = _program(references)
+    example = f"{program}:MOUNT/PATH#FIELD"
+    read_all = _reader(program, environment)
 
     def field_of(text: str, field: str) -> str:
         return text_of(_fields(text, program), field)
 
-    example = f"{program}:MOUNT/PATH#FIELD"
-    return pick_each(
-        references, example, _reader(program, environment), field_of, field=True
-    )
+    return pick_each(references, example, read_all, field_of, field=True)
 
 
 def resolve_variables(
@@ -37,17 +36,19 @@ def resolve_variables(
 ) -> Contents:
     """Return all fields at each path as variables."""
     program = _program(references)
+    example = f"{program}:MOUNT/PATH"
+    read_all = _reader(program, environment)
 
     def all_fields(text: str, field: str) -> Content:
         return variables_of(_fields(text, program), field)
 
-    return pick_each(
-        references, f"{program}:MOUNT/PATH", _reader(program, environment), all_fields
-    )
+    return pick_each(references, example, read_all, all_fields)
 
 
 def _program(references: Sequence[str]) -> str:
-    return references[0].partition(":")[0]
+    """Return the program that the scheme names; all references have the same one."""
+    program, _, _ = references[0].partition(":")
+    return program
 
 
 def _reader(
@@ -56,7 +57,8 @@ def _reader(
     """Return the function that reads the JSON at paths."""
 
     def read(path: str) -> str:
-        return output([program, "kv", "get", "-format=json", path], environment)
+        words = [program, "kv", "get", "-format=json", path]
+        return output(words, environment)
 
     return lambda paths: each(paths, read)
 
@@ -64,9 +66,14 @@ def _reader(
 def _fields(text: str, program: str) -> dict[str, Any]:
     """Return the fields of a secret from the JSON that the program prints."""
     answer = decoded(text, f"the output of {program}")
-    data = answer.get("data") if isinstance(answer, dict) else None
+    data = None
+    if isinstance(answer, dict):
+        data = answer.get("data")
+
+    # KV version 2 has one level more, which is null for a deleted version.
     if isinstance(data, dict) and {"data", "metadata"} <= data.keys():
-        data = data["data"]  # KV version 2 returns null here for a deleted version
+        data = data["data"]
+
     if not isinstance(data, dict):
         raise HostError(f"{program} has no data at this path")
     return data
