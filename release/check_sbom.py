@@ -16,8 +16,11 @@ def main(wheel: str) -> str:
         if len(bills) != 1:
             return f"{wheel}: one bill of materials was expected, found {len(bills)}"
         text = archive.read(bills[0]).decode()
-    wrong = JsonStrictValidator(SchemaVersion.V1_7).validate_str(text)
-    return f"{wheel}: {bills[0]}: {wrong}" if wrong else ""
+
+    problem = JsonStrictValidator(SchemaVersion.V1_7).validate_str(text)
+    if problem:
+        return f"{wheel}: {bills[0]}: {problem}"
+    return ""
 
 
 if __name__ == "__main__":

@@ -47,13 +47,13 @@ _IS_OPTION = {"pattern": "^-"}
 
 def files() -> dict[Path, str]:
     """Return the text of each generated file by its path: schemas, and pages with tables."""
-    made = {}
+    texts = {}
     for name in FILES:
-        made[_SCHEMAS / f"{name}.schema.json"] = _written(schema(name))
+        texts[_SCHEMAS / f"{name}.schema.json"] = _written(schema(name))
     for name in _PAGES:
         page = _PROJECT / "docs" / name
-        made[page] = _with_tables(page)
-    return made
+        texts[page] = _with_tables(page)
+    return texts
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -67,33 +67,40 @@ def schema(name: str) -> dict[str, Any]:
         "description": _plain(file.meaning),
         **_object(name, file, inner),
     }
+
     address = {"description": "The address of this schema, for editors."}
     whole["properties"] = {"$schema": address, **whole["properties"]}
-    return {**whole, "$defs": inner} if inner else whole
+    if inner:
+        whole["$defs"] = inner
+    return whole
 
 
 def _object(name: str, described: Object, inner: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of an object; `inner` gets the schemas of the objects in it."""
     keys = keys_of(name)
-    made: dict[str, Any] = {"type": "object"}
+    result: dict[str, Any] = {"type": "object"}
     if described.required:
-        made["required"] = list(described.required)
-    made["properties"] = {
-        key.name: _property(key, key.name in described.required, inner)
-        for key in keys.values()
-    }
+        result["required"] = list(described.required)
+
+    properties = {}
+    for key in keys.values():
+        is_required = key.name in described.required
+        properties[key.name] = _property(key, is_required, inner)
+    result["properties"] = properties
+
     if name == "argument":
-        made["allOf"] = _rules_of_arguments(keys)
-    return made
+        result["allOf"] = _rules_of_arguments(keys)
+    return result
 
 
 def _property(key: Key, required: bool, inner: dict[str, Any]) -> dict[str, Any]:
     described = {"description": _plain(key.meaning)}
     if key.choices:
-        return {
-            **described,
-            "enum": [*key.choices] if required else [*key.choices, None],
-        }
+        choices: list[str | None] = list(key.choices)
+        if not required:
+            choices.append(None)
+        return {**described, "enum": choices}
+
     kinds = list(_kinds(key.type, inner))
     if not required:
         kinds.append(_NULL)
@@ -106,10 +113,8 @@ def _kinds(written: str, inner: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for word in alone:
         yield _kind(word, inner)
     if items:
-        yield {
-            "type": "array",
-            "items": _any_of([_kind(word, inner) for word in items]),
-        }
+        kinds = [_kind(word, inner) for word in items]
+        yield {"type": "array", "items": _any_of(kinds)}
 
 
 def _kind(written: str, inner: dict[str, Any]) -> dict[str, Any]:
@@ -119,13 +124,16 @@ def _kind(written: str, inner: dict[str, Any]) -> dict[str, Any]:
         return {"type": "string", "pattern": f"^({PATTERNS[written]})$"}
     if written in ALTERNATIVES:
         return _any_of([_kind(word, inner) for word in ALTERNATIVES[written]])
+
     if written.startswith("object of "):
-        value = _kind(written.removeprefix("object of ").removesuffix("s"), inner)
+        values = written.removeprefix("object of ").removesuffix("s")
+        value = _kind(values, inner)
         return {
             "type": "object",
             "propertyNames": _kind("variable", inner),
             "additionalProperties": _any_of([value, _NULL]),
         }
+
     name = written.replace(" ", "-")
     if name not in inner:
         inner[name] = {}  # its place: an object comes before those in it
@@ -137,41 +145,45 @@ def _any_of(kinds: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a schema that accepts what one of these schemas accepts."""
     if len(kinds) == 1:
         return kinds[0]
+
     types: list[str] = []
     merged: dict[str, Any] = {}
     for kind in kinds:
         if "type" not in kind:
             return {"anyOf": kinds}
         merged.update(kind)  # words such as "pattern" concern values of one type only
-        types += [kind["type"]] if isinstance(kind["type"], str) else kind["type"]
-    if len(types) > len(
-        set(types)
-    ):  # two kinds of strings: a value may match either pattern
+        if isinstance(kind["type"], str):
+            types.append(kind["type"])
+        else:
+            types += kind["type"]
+
+    # With two kinds of strings, a value may match either pattern.
+    if len(types) > len(set(types)):
         return {"anyOf": kinds}
     return {**merged, "type": types}
 
 
 def _rules_of_arguments(keys: dict[str, Key]) -> list[dict[str, Any]]:
-    of_options = {key.name: _ABSENT for key in keys.values() if key.only == "option"}
-    of_values = {key.name: _ABSENT for key in keys.values() if key.only == "value"}
-    of_positional = {
-        key.name: _ABSENT for key in keys.values() if key.only == "positional"
-    }
-    is_flag = {"name": _IS_OPTION, "value": _NULL}
+    absent: dict[str, dict[str, Any]] = {"option": {}, "value": {}, "positional": {}}
+    for key in keys.values():
+        if key.only in absent:
+            absent[key.only][key.name] = _ABSENT
+
     is_option = {"properties": {"name": _IS_OPTION}}
+    is_flag = {"properties": {"name": _IS_OPTION, "value": _NULL}}
     return [
         {
             "if": is_option,
-            "then": {"properties": of_positional},
-            "else": {"properties": of_options},
+            "then": {"properties": absent["positional"]},
+            "else": {"properties": absent["option"]},
         },
-        {"if": {"properties": is_flag}, "then": {"properties": of_values}},
+        {"if": is_flag, "then": {"properties": absent["value"]}},
     ]
 
 
-def _written(made: dict[str, Any]) -> str:
+def _written(described: dict[str, Any]) -> str:
     """Return a schema as JSON, with each array of strings on one line."""
-    text = json.dumps(made, indent=2)
+    text = json.dumps(described, indent=2)
     return _FLAT_ARRAY.sub(lambda array: " ".join(array[0].split()), text) + "\n"
 
 
@@ -186,18 +198,23 @@ def _plain(markdown: str) -> str:
 def table(kind: str, page: str = "reference.md") -> str:
     """Return the Markdown table of the keys of a file or object, for a page in docs."""
     described = FILES[kind] if kind in FILES else OBJECTS[kind]
-    rows = [
-        (name, f"as in {FILES[described.base].title}", meaning)
-        for name, meaning in described.meanings
-    ]
+
+    # Keys that come from another file stand first, with their meaning in this one.
+    rows = []
+    for name, meaning in described.meanings:
+        rows.append((name, f"as in {FILES[described.base].title}", meaning))
     for key in described.keys:
-        needed = "required; " if key.name in described.required else ""
-        rows.append((key.name, _shown(key.type), needed + key.meaning))
+        meaning = key.meaning
+        if key.name in described.required:
+            meaning = f"required; {meaning}"
+        rows.append((key.name, _shown(key.type), meaning))
+
     lines = ["| key | type | meaning |", "|---|---|---|"]
     for names, written, meaning in _merged(rows):
+        line = f"| {names} | {written} | {meaning} |"
         if page != "reference.md":
-            meaning = meaning.replace("](#", "](reference.md#")  # noqa: PLW2901
-        lines.append(f"| {names} | {written} | {meaning} |".replace("||", "\\|\\|"))
+            line = line.replace("](#", "](reference.md#")
+        lines.append(line.replace("||", "\\|\\|"))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -214,7 +231,8 @@ def _merged(rows: list[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
     for index, (name, written, meaning) in enumerate(rows):
         names.append(f"`{name}`")
         following = rows[index + 1 : index + 2]
-        if [row[1:] for row in following] != [(written, meaning)]:
+        is_last = [row[1:] for row in following] != [(written, meaning)]
+        if is_last:
             yield ", ".join(names), written, meaning
             names = []
 
@@ -222,10 +240,12 @@ def _merged(rows: list[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
 def _with_tables(page: Path) -> str:
     """Return the text of a page with its tables made anew."""
 
-    def made(place: re.Match[str]) -> str:
-        return f"{place[1]} -->\n\n{table(place[1], page.name)}\n"
+    def with_table(place: re.Match[str]) -> str:
+        kind = place[1]
+        return f"{kind} -->\n\n{table(kind, page.name)}\n"
 
-    return _TABLE.sub(made, page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    return _TABLE.sub(with_table, text)
 
 
 if __name__ == "__main__":

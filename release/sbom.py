@@ -20,6 +20,7 @@ class BillOfMaterials(BuildHookInterface[Any]):
         """Add the bill to the wheel; `version` is the kind of wheel, editable ones have none."""
         if version != "standard":
             return
+
         self._directory = tempfile.TemporaryDirectory()
         path = os.path.join(self._directory.name, "cli-host.cdx.json")
         with open(path, "w", encoding="utf-8") as file:
@@ -40,38 +41,45 @@ def bill(core: Any) -> dict[str, Any]:
 
     It has no serial number and no time, so that the same sources give the same bytes.
     """
-    needed = [Requirement(str(one)) for one in core.dependencies]
+    requirements = [Requirement(str(line)) for line in core.dependencies]
     own = f"pkg:pypi/{core.name}@{core.version}"
+    others = [_address(requirement) for requirement in requirements]
+    dependencies = [{"ref": own, "dependsOn": others}]
+    for other in others:
+        dependencies.append({"ref": other, "dependsOn": []})
+
+    component = {
+        "type": "application",
+        "bom-ref": own,
+        "purl": own,
+        "name": core.name,
+        "version": core.version,
+        "description": core.description,
+        "licenses": [{"expression": core.license_expression}],
+        "externalReferences": [{"type": "vcs", "url": core.urls["Source"]}],
+    }
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.7",
         "version": 1,
-        "metadata": {
-            "component": {
-                "type": "application",
-                "bom-ref": own,
-                "purl": own,
-                "name": core.name,
-                "version": core.version,
-                "description": core.description,
-                "licenses": [{"expression": core.license_expression}],
-                "externalReferences": [{"type": "vcs", "url": core.urls["Source"]}],
-            },
-        },
-        "components": [_external(one) for one in needed],
-        "dependencies": [
-            {"ref": own, "dependsOn": [f"pkg:pypi/{one.name}" for one in needed]},
-            *({"ref": f"pkg:pypi/{one.name}", "dependsOn": []} for one in needed),
-        ],
+        "metadata": {"component": component},
+        "components": [_external(requirement) for requirement in requirements],
+        "dependencies": dependencies,
     }
 
 
-def _external(needed: Requirement) -> dict[str, Any]:
+def _external(requirement: Requirement) -> dict[str, Any]:
+    versions = sorted(str(specifier) for specifier in requirement.specifier)
+    address = _address(requirement)
     return {
         "type": "library",
-        "bom-ref": f"pkg:pypi/{needed.name}",
-        "purl": f"pkg:pypi/{needed.name}",
-        "name": needed.name,
+        "bom-ref": address,
+        "purl": address,
+        "name": requirement.name,
         "isExternal": True,
-        "versionRange": f"vers:pypi/{'|'.join(sorted(str(one) for one in needed.specifier))}",
+        "versionRange": f"vers:pypi/{'|'.join(versions)}",
     }
+
+
+def _address(requirement: Requirement) -> str:
+    return f"pkg:pypi/{requirement.name}"

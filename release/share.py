@@ -30,6 +30,12 @@ _NAME = "cli"
 _OWN_NAME = re.compile(rf"(?<![\w./-]){_NAME}(?![\w./-])")
 _DATE = re.compile(r'(?<=^\.TH CLI 1 ")[\d-]+', re.MULTILINE)
 _ROW = re.compile(r"^\| (.+?) \| (.+) \|$", re.MULTILINE)
+_SYNOPSES = (
+    "<category> <command> [args…]",
+    "help <words…>",
+    "self <word> [args…]",
+    "--version",
+)
 
 
 def files(date: str) -> dict[str, str]:
@@ -48,88 +54,107 @@ def man_page(date: str) -> Iterator[str]:
     project = tomllib.loads((_PROJECT / "pyproject.toml").read_text())["project"]
     yield r".\" Made by release/share.py from the program's help pages."
     yield f'.TH CLI 1 "{date}" "cli-host {project["version"]}" "User commands"'
-    yield from (
-        ".SH NAME",
-        rf"\fB{_NAME}\fR \- commands from scripts in folders",
-        ".SH SYNOPSIS",
-    )
-    for index, words in enumerate(
-        (
-            "<category> <command> [args…]",
-            "help <words…>",
-            "self <word> [args…]",
-            "--version",
-        )
-    ):
-        yield from [".br"][: bool(index)]
+    yield ".SH NAME"
+    yield rf"\fB{_NAME}\fR \- commands from scripts in folders"
+
+    yield ".SH SYNOPSIS"
+    for index, words in enumerate(_SYNOPSES):
+        if index:
+            yield ".br"
         yield rf"\fB{_NAME}\fR {_escaped(words)}"
-    yield from (".SH DESCRIPTION", _prose(project["description"]), ".PP")
+
+    yield ".SH DESCRIPTION"
+    yield _prose(project["description"])
+    yield ".PP"
     yield _prose(root_notes(_NAME)[0])
+
     yield ".SH OPTIONS"
     for name, text in OPTIONS.items():
         yield from _term(name, text)
+
     yield ".SH COMMANDS"
-    for one in sorted(_declared(), key=lambda one: one.words):
-        if not one.definition.get("hidden"):
-            yield from _word(one)
+    for command in _declared():
+        if not command.definition.get("hidden"):
+            yield from _command(command)
+
     for name in TOPICS:
         yield f".SH {name.replace('-', ' ').upper()}"
         yield from _paragraphs(topic(name, _NAME))
+
+    yield from _tables_of_glance()
+    yield ".SH SEE ALSO"
+    yield _escaped(DOCS)
+
+
+def _tables_of_glance() -> Iterator[str]:
+    """Yield the sections that are tables of docs/at-a-glance.md."""
     glance = (_PROJECT / "docs" / "at-a-glance.md").read_text()
     for heading, title in (("Variables", "ENVIRONMENT"), ("Files", "FILES")):
         yield f".SH {title}"
         section = glance.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-        for name, text in _ROW.findall(section)[1:]:
+        _, *rows = _ROW.findall(section)  # without the heads of the columns
+        for name, text in rows:
             yield from _term(name.replace("`", ""), text)
-    yield from (".SH SEE ALSO", _escaped(DOCS))
 
 
 def _declared() -> list[CommandDeclaration]:
-    found = self_commands.discover_commands()
-    return [one for one in found if isinstance(one, CommandDeclaration)]
+    declarations = []
+    for declaration in self_commands.discover_commands():
+        if isinstance(declaration, CommandDeclaration):
+            declarations.append(declaration)
+    return sorted(declarations, key=lambda declaration: declaration.words)
 
 
-def _word(command: CommandDeclaration) -> Iterator[str]:
+def _command(command: CommandDeclaration) -> Iterator[str]:
     definition = parse_declared("self", command.definition, ours=True)
     usage = " ".join([_NAME, *command.words, usage_of(definition.args)]).rstrip()
     yield f".SS {_marked(_escaped(usage))}"
-    yield from _paragraphs(inspect.getdoc(load_reference(definition.entrypoint)) or "")
-    for one in sorted(definition.args, key=lambda one: one.option):
-        if text := explanation(one):
-            yield from _term(term(one), text)
+
+    function = load_reference(definition.entrypoint)
+    yield from _paragraphs(inspect.getdoc(function) or "")
+    for argument in sorted(definition.args, key=lambda argument: argument.option):
+        text = explanation(argument)
+        if text:
+            yield from _term(term(argument), text)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
     """Yield paragraphs; one with indented lines keeps its lines."""
     for index, part in enumerate(text.strip("\n").split("\n\n")):
+        if index:
+            yield ".PP"
         lines = part.splitlines()
-        yield from [".PP"][: bool(index)]
         if any(line.startswith("  ") for line in lines):
-            yield from (".nf", *(_marked(_escaped(line)) for line in lines), ".fi")
+            yield ".nf"
+            for line in lines:
+                yield _marked(_escaped(line))
+            yield ".fi"
         else:
             yield _prose(" ".join(lines))
 
 
 def _term(name: str, text: str) -> Iterator[str]:
-    yield from (".TP", _marked(rf"\fB{_escaped(name)}\fR"), _prose(text))
+    yield ".TP"
+    yield _marked(rf"\fB{_escaped(name)}\fR")
+    yield _prose(text)
 
 
 def _prose(text: str) -> str:
-    marked = _marked(_escaped(" ".join(text.replace("`", "").split())))
+    words = text.replace("`", "").split()
+    marked = _marked(_escaped(" ".join(words)))
     lines = textwrap.wrap(marked, 79, break_on_hyphens=False, break_long_words=False)
     return "\n".join(rf"\&{line}" if line.startswith(".") else line for line in lines)
 
 
 def _escaped(text: str) -> str:
     """Return text in which roff finds nothing to do: no escapes, no request, ASCII only."""
-    text = (
-        text.replace("\\", "\\e")
-        .replace("-", "\\-")
-        .replace("…", "...")
-        .replace("'", "\\(aq")
-    )
-    text = "".join(one if one.isascii() else f"\\[u{ord(one):04X}]" for one in text)
-    return f"\\&{text}" if text.startswith(".") else text
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    text = text.replace("…", "...").replace("'", "\\(aq")
+    letters = []
+    for letter in text:
+        letters.append(letter if letter.isascii() else f"\\[u{ord(letter):04X}]")
+    escaped = "".join(letters)
+    return f"\\&{escaped}" if escaped.startswith(".") else escaped
 
 
 def _marked(text: str) -> str:
@@ -143,13 +168,16 @@ def main() -> None:
     """Write the files; the man page keeps its date where nothing else of it changes."""
     today = dt.datetime.now(dt.UTC).date().isoformat()
     page = SHARE / PAGE
-    old = page.read_text() if page.exists() else ""
-    found = _DATE.search(old)
+    former = page.read_text() if page.exists() else ""
+    date = _DATE.search(former)
+
     for name, text in files(today).items():
-        if found and name == PAGE and _DATE.sub(found[0], text) == old:
+        is_unchanged = date and name == PAGE and _DATE.sub(date[0], text) == former
+        if is_unchanged:
             continue
-        (SHARE / name).parent.mkdir(parents=True, exist_ok=True)
-        (SHARE / name).write_text(text)
+        path = SHARE / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 if __name__ == "__main__":

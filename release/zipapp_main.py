@@ -31,19 +31,19 @@ def main() -> None:
     interpreter: str = getattr(sys, "_base_executable", "") or sys.executable
     programs = os.path.join(data_home(), "cli-host", "programs")
     identity = f"{BUILD}\0{interpreter}\0{PYTHON}"
-    environment = os.path.join(
-        programs, hashlib.sha256(os.fsencode(identity)).hexdigest()[:16]
-    )
+    digest = hashlib.sha256(os.fsencode(identity)).hexdigest()
+    environment = os.path.join(programs, digest[:16])
+
     try:
         if not os.path.isdir(environment):
             unpack(archive, interpreter, programs, environment)
         check_owner(environment)
     except OSError as failure:
-        what = (
-            f"{programs}: the program cannot be unpacked: {failure.strerror or failure}"
-        )
+        reason = failure.strerror or failure
+        what = f"{programs}: the program cannot be unpacked: {reason}"
         remedy = "set XDG_DATA_HOME to a directory of your own"
         sys.exit(f"{os.path.basename(sys.argv[0])}: {what}; {remedy}")
+
     start(environment)
 
 
@@ -58,7 +58,9 @@ def data_home() -> str:
 def check_owner(environment: str) -> None:
     """Raise OSError if somebody else could have written the program."""
     status = os.lstat(environment)
-    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+    is_others = status.st_uid != os.geteuid()
+    is_writable_by_others = status.st_mode & 0o022
+    if is_others or is_writable_by_others:
         raise PermissionError(f"{environment}: other users can change this directory")
 
 
@@ -88,26 +90,30 @@ def extract(archive: str, directory: str) -> None:
     with zipfile.ZipFile(archive) as packed:
         for entry in packed.infolist():
             path = packed.extract(entry, directory)
-            if entry.external_attr >> 16 & 0o100:
+            # zipfile does not restore modes; scripts need the execute bit.
+            mode = entry.external_attr >> 16
+            if mode & 0o100:
                 os.chmod(path, 0o700)
 
 
 def make_environment(archive: str, interpreter: str, part: str) -> None:
     """Turn the unpacked files into what `python -m venv` makes, without pip."""
     library = os.path.join(part, "lib", PYTHON)
+    packages = os.path.join(part, "site-packages")
     os.makedirs(library)
-    os.rename(
-        os.path.join(part, "site-packages"), os.path.join(library, "site-packages")
-    )
-    os.mkdir(os.path.join(part, "bin"))
+    os.rename(packages, os.path.join(library, "site-packages"))
+
+    bin_dir = os.path.join(part, "bin")
+    os.mkdir(bin_dir)
     for name in ("python", "python3"):
-        os.symlink(interpreter, os.path.join(part, "bin", name))
+        os.symlink(interpreter, os.path.join(bin_dir, name))
+
     home = os.path.dirname(interpreter)
     settings = f"home = {home}\ninclude-system-site-packages = false\n"
     write(os.path.join(part, "pyvenv.cfg"), settings)
-    write(
-        os.path.join(part, "cli-host-archive"), f"{archive}\n"
-    )  # `self update` names it
+
+    # `self update` names the archive.
+    write(os.path.join(part, "cli-host-archive"), f"{archive}\n")
 
 
 def write(path: str, text: str) -> None:
