@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from host.run.plugin import Plugin
 from host.run.record import Record
 from host.run.words import SELF, is_word
 
+_SCHEME = re.compile(r"[a-z][a-z0-9+-]*")
+
 Checked = CommandTree | Declared | EnvSource | SecretScheme | AfterRun
 
 
@@ -22,12 +25,14 @@ def check_texts(record: Record) -> None:
     for name, annotation in type(record).__annotations__.items():
         value = getattr(record, name)
         texts: Sequence[Any] = ()
-        if annotation in (str, "str"):  # a module may have its annotations as strings
+        # A module may have its annotations as strings.
+        if annotation in (str, "str"):
             texts = (value,)
         elif str(annotation).startswith(("tuple[str", "Sequence[str")):
             if not isinstance(value, list | tuple):
                 raise TypeError(f"{name}: expected a tuple, not {value!r:.80}")
             texts = value
+
         for text in texts:
             if type(text) is not str:
                 raise TypeError(f"{name}: expected a str, not {text!r:.80}")
@@ -37,12 +42,20 @@ def check_texts(record: Record) -> None:
 
 
 def _tree(plugin: Plugin, tree: CommandTree) -> CommandTree:
-    scripts = None if tree.scripts is None else {**tree.scripts}
-    if not all(isinstance(text, str) for text in (scripts or {}).values()):
-        raise TypeError(f"scripts: expected strings, not {scripts!r:.80}")
+    scripts: dict[str, Any] | None = None
+    if tree.scripts is not None:
+        scripts = dict(tree.scripts)
+        for text in scripts.values():
+            if not isinstance(text, str):
+                raise TypeError(f"scripts: expected strings, not {scripts!r:.80}")
+
+    # A tree of a built-in plugin belongs to the folder that it names, or to the installation.
+    owner = tree.plugin
+    if not owner and not plugin.ours:
+        owner = plugin.name
     return CommandTree(
         path=absolute_path(tree.path),
-        plugin=tree.plugin or ("" if plugin.ours else plugin.name),
+        plugin=owner,
         dev=tree.dev is True or plugin.is_linked,
         scripts=scripts,
         under=_placed(plugin, tree.under),
@@ -54,18 +67,25 @@ def _tree(plugin: Plugin, tree: CommandTree) -> CommandTree:
 def _declared(
     plugin: Plugin, record: records.CommandDeclaration | records.CategoryDeclaration
 ) -> Declared:
-    words, runs = record.words, isinstance(record, records.CommandDeclaration)
+    words = record.words
+    fields: dict[str, Any]
     if isinstance(record, records.CommandDeclaration):
+        # A declared command has no script, so an entrypoint must be given.
         fields = {"entrypoint": None, **record.definition}
     else:
         fields = {"name": record.name, "description": record.description}
+
     if not words:
         raise ValueError("the words of a command or category must not be empty")
     if words[0] == SELF and not plugin.ours:
         raise ValueError(f"{words!r}: the word {SELF} is reserved")
-    placed = _placed(plugin, words)
+
     declared = Declared(
-        placed, json.dumps(fields).encode(), plugin.name, plugin.ours, runs
+        words=_placed(plugin, words),
+        json=json.dumps(fields).encode(),
+        plugin=plugin.name,
+        ours=plugin.ours,
+        runs=isinstance(record, records.CommandDeclaration),
     )
     declared.definition  # noqa: B018 - the access checks it
     return declared
@@ -77,14 +97,15 @@ def _source(plugin: Plugin, source: EnvSource) -> EnvSource:
     reader = "python" if source.provider else source.reader
     if plugin.ours:
         rank = RANKS.get(reader, rank)
-    if not isinstance(rank, int | float) or not ENVS <= rank <= ENV_FILES:
-        raise ValueError(
-            f"{name}: rank must be from {ENVS} to {ENV_FILES}, not {rank!r}"
-        )
+    is_number = isinstance(rank, int | float)
+    if not is_number or not ENVS <= rank <= ENV_FILES:
+        what = f"rank must be from {ENVS} to {ENV_FILES}, not {rank!r}"
+        raise ValueError(f"{name}: {what}")
     if reader not in ("dotenv", "python") and not plugin.ours:
         raise ValueError(f"{name}: reader must be dotenv, not {reader!r}")
     if source.provider:
         _check_reference(name, "provider", source.provider)
+
     return source.replaced(
         rank=rank,
         reader=reader,
@@ -97,25 +118,26 @@ def _source(plugin: Plugin, source: EnvSource) -> EnvSource:
 
 def _scheme(plugin: Plugin, declared: SecretScheme) -> SecretScheme:
     scheme = declared.scheme
-    plain = scheme.replace("-", "").replace("+", "")
-    if not (
-        plain.isascii() and plain.isalnum() and plain.islower() and scheme[0].isalpha()
-    ):
-        raise ValueError(
-            f"{scheme!r:.80}: use lower-case letters, digits, - and + in a scheme"
-        )
+    if not _SCHEME.fullmatch(scheme):
+        rule = "use lower-case letters, digits, - and + in a scheme"
+        raise ValueError(f"{scheme!r:.80}: {rule}")
     if scheme in (*BUILT_IN_SCHEMES, "encrypted"):
         raise ValueError(f"{scheme}: this scheme is built in")
     _check_reference(scheme, "provider", declared.provider)
     if declared.file_provider:
         _check_reference(scheme, "provider", declared.file_provider)
+
     return declared.replaced(plugin=plugin.name, folders=plugin.folders)
 
 
 def _after_run(plugin: Plugin, declared: AfterRun) -> AfterRun:
     _check_reference(declared.name, "function", declared.function)
     words = _placed(plugin, declared.words)
-    return declared.replaced(words=words, plugin=plugin.name, folders=plugin.folders)
+    return declared.replaced(
+        words=words,
+        plugin=plugin.name,
+        folders=plugin.folders,
+    )
 
 
 def _check_reference(name: str, key: str, reference: str) -> None:
@@ -131,8 +153,9 @@ def absolute_path(path: str) -> str:
 
 def _placed(plugin: Plugin, words: Sequence[str]) -> tuple[str, ...]:
     """Return the checked `words` below the category that the user chose for the plugin."""
-    if not all(map(is_word, words)):
-        raise ValueError(f"invalid words: {words!r:.80}")
+    for word in words:
+        if not is_word(word):
+            raise ValueError(f"invalid words: {words!r:.80}")
     return (*plugin.under, *words)
 
 

@@ -19,14 +19,11 @@ from host.run.words import is_word
 if TYPE_CHECKING:
     import click
 
-    _Pending = tuple[
-        tuple[str, ...], dict[str, Any], click.Command, click.Context, tuple[str, ...]
-    ]
-
-_OF_ITSELF = frozenset(
-    ["name", "description", "entrypoint", "aliases", "hidden", "examples", "help"]
+# The keys of a group's definition that its subcommands do not get.
+_OF_GROUP_ALONE = frozenset(
+    ["name", "description", "aliases", "hidden", "examples", "help"]
 )
-"""The keys of a group's definition that its subcommands do not get."""
+_LONGEST_LINE = 200  # characters of a subcommand's description
 
 
 def declared_by_click(
@@ -45,40 +42,64 @@ def declared_by_click(
 
     if not isinstance(target, click.Command):
         return
+
     context = click.Context(target, info_name=" ".join(words), resilient_parsing=True)
-    pending: list[_Pending] = [(tuple(words), dict(definition), target, context, ())]
+    fields = {**definition, **_declared(target, context)}
+    yield tuple(words), fields
+
+    pending: list[tuple[tuple[str, ...], click.Command, click.Context]] = []
+    pending.append(((), target, context))
     while pending:
-        at, fields, current, own_context, path = pending.pop(0)
-        fields["args"] = [
-            _without_blanks(row) for row in _declared_parameters(current, own_context)
-        ]
-        fields["parser"] = "click"
-        settings = current.context_settings
-        fields["options_first"] = not settings.get(
-            "allow_interspersed_args", current.allow_interspersed_args
+        path, group, context = pending.pop(0)
+        for word, subcommand, inner_context in _subcommands(group, context):
+            inner_path = (*path, word)
+            fields = _inherited(definition)
+            fields["name"] = word
+            fields["description"] = subcommand.get_short_help_str(limit=_LONGEST_LINE)
+            fields["hidden"] = subcommand.hidden
+            fields |= _declared(subcommand, inner_context)
+            fields["subcommand"] = list(inner_path)
+            yield (*words, *inner_path), fields
+            pending.append((inner_path, subcommand, inner_context))
+
+
+def _subcommands(
+    command: click.Command, context: click.Context
+) -> Iterator[tuple[str, click.Command, click.Context]]:
+    """Yield the subcommands of a group that can be commands, each with its context."""
+    import click
+
+    if not isinstance(command, click.Group):
+        return
+
+    for word in command.list_commands(context):
+        subcommand = command.get_command(context, word)
+        if subcommand is None or not is_word(word):
+            continue  # its group can still run it
+        inner_context = click.Context(
+            subcommand, parent=context, info_name=word, resilient_parsing=True
         )
-        fields["text"] = _paragraphs(current.help)
-        if path:
-            fields["subcommand"] = list(path)
-        yield at, fields
-        group = current if isinstance(current, click.Group) else None
-        for word in group.list_commands(own_context) if group else ():
-            subcommand = group.get_command(own_context, word) if group else None
-            if subcommand is None or not is_word(word):
-                continue  # its group can still run it
-            inner_context = click.Context(
-                subcommand, parent=own_context, info_name=word, resilient_parsing=True
-            )
-            inner = {
-                key: value for key, value in definition.items() if key not in _OF_ITSELF
-            }
-            inner["name"] = word
-            inner["description"] = subcommand.get_short_help_str(limit=200)
-            inner["entrypoint"] = definition["entrypoint"]
-            inner["hidden"] = subcommand.hidden
-            pending.append(
-                ((*at, word), inner, subcommand, inner_context, (*path, word))
-            )
+        yield word, subcommand, inner_context
+
+
+def _inherited(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a group's definition that its subcommands get, too."""
+    inherited = [key for key in definition if key not in _OF_GROUP_ALONE]
+    return {key: definition[key] for key in inherited}
+
+
+def _declared(command: click.Command, context: click.Context) -> dict[str, Any]:
+    """Return the keys that a click command itself declares."""
+    rows = _declared_parameters(command, context)
+    is_mixed = command.context_settings.get(
+        "allow_interspersed_args", command.allow_interspersed_args
+    )
+    return {
+        "args": [_without_blanks(row) for row in rows],
+        "parser": "click",
+        "options_first": not is_mixed,
+        "text": _paragraphs(command.help),
+    }
 
 
 def _declared_parameters(
@@ -95,9 +116,10 @@ def _declared_parameters(
 
 def _declared_argument(parameter: click.Parameter) -> dict[str, Any]:
     name = plain_name(parameter.name or "argument")
-    repeats = parameter.nargs != 1
+    if parameter.nargs != 1:
+        name += REPEATS
     return {
-        "name": f"{name}{REPEATS}" if repeats else name,
+        "name": name,
         "required": parameter.required,
         **_values(parameter),
     }
@@ -106,14 +128,13 @@ def _declared_argument(parameter: click.Parameter) -> dict[str, Any]:
 def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
     """Yield the declaration of an option, and one of each other name that it has."""
     long_names = [name for name in parameter.opts if name.startswith("--")]
-    short_names = [name for name in parameter.opts if len(name) == 2 and name[0] == "-"]
+    short_names = [name for name in parameter.opts if _is_short(name)]
     names = long_names or short_names
     if not names:
         return  # such as `/debug`, which no other tool could complete either
+
     name = names[0]
     is_flag = bool(parameter.is_flag or parameter.count)
-    opposites = list(parameter.secondary_opts)
-    negation = f"--no-{name[2:]}"
     declaration = {
         "name": name,
         "description": parameter.help or "",
@@ -123,8 +144,11 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
     }
     if long_names and short_names:
         declaration["short"] = short_names[0]
+
+    opposites = list(parameter.secondary_opts)
     if is_flag:
         declaration["env"] = _variable(parameter)
+        negation = f"--no-{name[2:]}"
         if negation in opposites:
             opposites.remove(negation)
             declaration["negatable"] = True
@@ -135,10 +159,12 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
         declaration["secret"] = bool(parameter.hide_input)
         declaration.update(_values(parameter))
     yield declaration
+
     for other in names[1:]:
         # One of the names is enough, so the others are not required.
         alias = {**declaration, "name": other, "short": "", "required": False}
         yield {**alias, "description": f"The same as {name}."}
+
     for opposite in opposites:
         if opposite.startswith("--") or len(opposite) == 2:
             yield {
@@ -146,6 +172,10 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
                 "description": f"The opposite of {name}.",
                 "hidden": parameter.hidden,
             }
+
+
+def _is_short(name: str) -> bool:
+    return len(name) == 2 and name[0] == "-"
 
 
 def _values(parameter: click.Parameter) -> dict[str, Any]:
@@ -158,9 +188,9 @@ def _values(parameter: click.Parameter) -> dict[str, Any]:
         "default": _default(parameter),
     }
     if isinstance(kind, click.Choice):
-        values["choices"] = [
-            str(getattr(choice, "name", choice)) for choice in kind.choices
-        ]
+        # The members of an enumeration have names, which the user types.
+        names = [getattr(choice, "name", choice) for choice in kind.choices]
+        values["choices"] = [str(name) for name in names]
     elif isinstance(kind, click.types.IntParamType):
         values["type"] = "integer"
     elif isinstance(kind, click.types.FloatParamType):
@@ -168,13 +198,20 @@ def _values(parameter: click.Parameter) -> dict[str, Any]:
     elif isinstance(kind, click.File):
         values["type"] = "path"
     elif isinstance(kind, click.Path):
-        if not kind.file_okay:
-            values["type"] = "directory"
-        else:
-            values["type"] = "path" if kind.dir_okay or not kind.exists else "file"
+        values["type"] = _type_of_path(kind)
+
     if _completes_itself(parameter):
         values["complete"] = "click"
     return values
+
+
+def _type_of_path(kind: Any) -> str:
+    if not kind.file_okay:
+        return "directory"
+    # The type `file` is for files that exist.
+    if kind.dir_okay or not kind.exists:
+        return "path"
+    return "file"
 
 
 def _completes_itself(parameter: click.Parameter) -> bool:
@@ -193,34 +230,39 @@ def _placeholder(parameter: Any) -> str:
         if len(words) != parameter.nargs:
             words = ["-".join(words)] * parameter.nargs
         return " ".join(words)
+
     kind = parameter.type.name.upper().removesuffix(" RANGE")
-    name = re.sub(r"\W+", "-", kind).strip("-") or "VALUE"
-    return " ".join([name] * max(parameter.nargs, 1))
+    word = re.sub(r"\W+", "-", kind).strip("-") or "VALUE"
+    count = max(parameter.nargs, 1)
+    return " ".join([word] * count)
 
 
 def _variable(parameter: click.Parameter) -> str:
     variables = parameter.envvar
     if not variables:
         return ""
-    return variables if isinstance(variables, str) else str(variables[0])
+    if isinstance(variables, str):
+        return variables
+    return str(variables[0])
 
 
 def _default(parameter: click.Parameter) -> str | None:
     """Return the default as text, or None if there is none or only a run can compute it."""
     default = parameter.to_info_dict()["default"]
-    if default is None or callable(default) or getattr(parameter, "hide_input", False):
+    is_secret = getattr(parameter, "hide_input", False)
+    if default is None or callable(default) or is_secret:
         return None
+
     if isinstance(default, list | tuple):
-        return " ".join(str(value) for value in default) or None
+        values = [str(value) for value in default]
+        return " ".join(values) or None
     return str(default)
 
 
 def _without_blanks(declaration: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: value
-        for key, value in declaration.items()
-        if value not in (None, "", False)
-    }
+    """Return the keys that are set, as the author of a command.json would write them."""
+    pairs = declaration.items()
+    return {key: value for key, value in pairs if value not in (None, "", False)}
 
 
 def plain_name(name: str) -> str:
@@ -232,4 +274,5 @@ def _paragraphs(text: str | None) -> str:
     r"""Return click's help text without its marks: \b keeps line breaks, \f ends the text."""
     import inspect
 
-    return inspect.cleandoc((text or "").partition("\f")[0]).replace("\b\n", "").strip()
+    shown, _, _ = (text or "").partition("\f")
+    return inspect.cleandoc(shown).replace("\b\n", "").strip()

@@ -20,11 +20,9 @@ from host.run.caller import is_on
 from host.run.importing import program_path
 from host.run.plugin import Plugin
 
-_ANYTHING = (
-    Exception,
-    SystemExit,
-    GeneratorExit,
-)  # all exceptions but the user's Ctrl-C
+# All exceptions but the user's Ctrl-C.
+_ANYTHING = (Exception, SystemExit, GeneratorExit)
+_LONGEST_REASON = 1000  # characters
 # prefix of the module names of hooks files
 _FILE_MODULES = "cli_host_directory_plugin_"
 
@@ -35,18 +33,20 @@ class LoadedPlugin:
     def __init__(self, plugin: Plugin) -> None:
         """Import the plugin and set its `hooks`."""
         self.plugin = plugin
-        self._manager = pluggy.PluginManager(
-            GROUP
-        )  # one per plugin, to isolate failures
+        # One manager for each plugin, to isolate failures.
+        self._manager = pluggy.PluginManager(GROUP)
         self._manager.add_hookspecs(hookspecs)
         try:
             plugin.hooks = self._register()
+        except PluginError as failure:
+            self._refuse(str(failure))
         except _ANYTHING as failure:
-            is_refused = isinstance(failure, PluginError)
-            plugin.broken = str(failure) if is_refused else _reason(failure)
-            self._manager.set_blocked(
-                plugin.name
-            )  # no hook of a broken plugin is called
+            self._refuse(_reason(failure))
+
+    def _refuse(self, reason: str) -> None:
+        """Mark the plugin as broken, and call none of its hooks."""
+        self.plugin.broken = reason
+        self._manager.set_blocked(self.plugin.name)
 
     def _register(self) -> dict[str, int]:
         """Import the plugin; return its hooks, with -1 for `tryfirst`, 1 for `trylast`, or else 0.
@@ -61,9 +61,11 @@ class LoadedPlugin:
             module = EntryPoint(plugin.name, plugin.reference, GROUP).load()
         manager.register(module, plugin.name)
         manager.check_pending()
+
         hooks = {}
         for name in hookspecs.HOOKS:
-            for implementation in getattr(manager.hook, name).get_hookimpls():
+            caller = getattr(manager.hook, name)
+            for implementation in caller.get_hookimpls():
                 if implementation.wrapper or implementation.hookwrapper:
                     raise PluginError(f"{name}: hook wrappers are not supported")
                 hooks[name] = implementation.trylast - implementation.tryfirst
@@ -72,14 +74,13 @@ class LoadedPlugin:
     @property
     def files(self) -> list[str]:
         """The imported source files of the plugin's package."""
+        files = {self.plugin.file}
         package = package_of(self.plugin)
-        named = [
-            sys.modules[name]
-            for name in sys.modules
-            if f"{name}.".startswith(f"{package}.")
-        ]
-        files = {getattr(module, "__file__", None) for module in named}
-        return sorted({self.plugin.file, *filter(None, files)} - {""})
+        for name, module in [*sys.modules.items()]:
+            is_of_package = f"{name}.".startswith(f"{package}.")
+            if is_of_package:
+                files.add(getattr(module, "__file__", None) or "")
+        return sorted(files - {""})
 
     def collect(self, hook: str, take: Callable[[Any], None], **arguments: Any) -> None:
         """Call a hook, and call `take` with each record that the hook yields."""
@@ -111,6 +112,7 @@ def _load_file(plugin: Plugin) -> ModuleType:
     loader = SourceFileLoader(package_of(plugin), plugin.file)
     spec = importlib.util.spec_from_loader(loader.name, loader)
     assert spec  # noqa: S101 - for mypy
+
     module = importlib.util.module_from_spec(spec)
     sys.modules[loader.name] = module
     sys.dont_write_bytecode = True  # affects only this child process
@@ -130,9 +132,13 @@ def package_files(plugin: Plugin) -> list[str]:
             spec = importlib.util.find_spec(package_of(plugin))
     except (ImportError, ValueError, AttributeError):
         return []
-    roots = (spec and spec.submodule_search_locations) or ()
-    files = [spec.origin] if spec and spec.origin else []
-    for root in roots:
+    if spec is None:
+        return []
+
+    files = []
+    if spec.origin:
+        files.append(spec.origin)
+    for root in spec.submodule_search_locations or ():
         inside = glob(f"{escape(root)}/**", recursive=True)
         files += [path for path in inside if "__pycache__" not in path]
     return files
@@ -142,5 +148,9 @@ def _reason(failure: BaseException) -> str:
     """Return an exception as one short line; if DEBUG is on, print the traceback to stderr."""
     if is_on(os.environ.get("DEBUG")):
         traceback.print_exception(failure, file=sys.stderr)
-    text = " ".join(str(failure)[:1000].split())
-    return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
+
+    kind = type(failure).__name__
+    words = str(failure)[:_LONGEST_REASON].split()
+    if not words:
+        return kind
+    return f"{kind}: {' '.join(words)}"

@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from host.run.lock import FORMAT, SLOWEST_CLOCK, Lock, checksum, stamp
 from host.run.replace_file import replace
@@ -19,13 +20,17 @@ def write_lock(paths: Iterable[str], key: str, lock: Lock) -> None:
     """
     if not is_settled(lock.stamps, time.time_ns()):
         return
+
     content = _content_of(lock, key)
-    time.sleep(
-        _CLOCK_GRAIN
-    )  # let the file clock tick, so that every later change alters a stamp
-    if any(stamp(path) != then for path, then in lock.stamps.items()):
-        return
-    any(replace(path, content) for path in paths)
+    # Let the file clock tick, so that every later change alters a stamp.
+    time.sleep(_CLOCK_GRAIN)
+    for path, then in lock.stamps.items():
+        if stamp(path) != then:
+            return
+
+    for path in paths:
+        if replace(path, content):
+            return
 
 
 def is_settled(stamps: Mapping[str, str], now: int) -> bool:
@@ -38,7 +43,7 @@ def is_settled(stamps: Mapping[str, str], now: int) -> bool:
     for text in stamps.values():
         if not text:
             continue
-        modified, changed, *_ = map(int, text.split())
+        modified, changed, *_ = [int(number) for number in text.split()]
         is_coarse = changed % _SECOND == 0
         if is_coarse and max(modified, changed) > now - SLOWEST_CLOCK:
             return False
@@ -46,6 +51,7 @@ def is_settled(stamps: Mapping[str, str], now: int) -> bool:
 
 
 def _content_of(lock: Lock, key: str) -> bytes:
+    """Return the bytes of the lock's file; `host.run.lock` describes its parts."""
     values = {
         "key": key,
         "stamps": lock.stamps,
@@ -55,18 +61,23 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "after_runs": [call.row() for call in lock.after_runs],
         "first_declared": lock.first_declared,
     }
+
+    commands: list[Sequence[Any]] = []
+    for command in lock.commands:
+        commands.append(
+            (command.words, command.plugin, command.ours, command.runs, command.order)
+        )
     later = {
-        "commands": [
-            [command.words, command.plugin, command.ours, command.runs, command.order]
-            for command in lock.commands
-        ],
+        "commands": commands,
         "plugins": [plugin.row() for plugin in lock.plugins.values()],
         "disabled": lock.disabled,
         "recorded": lock.recorded,
     }
-    lines = [
-        json.dumps(part, separators=(",", ":")).encode() for part in (values, later)
-    ]
-    lines += [command.json for command in lock.commands]
-    body = b"\n".join(lines)
+
+    definitions = [command.json for command in lock.commands]
+    body = b"\n".join([_line(values), _line(later), *definitions])
     return FORMAT + checksum(body) + b"\n" + body
+
+
+def _line(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(values, separators=(",", ":")).encode()

@@ -48,11 +48,16 @@ def query(
     """Call a plugin's hooks in a child process, to build the lock; return the records."""
     function = partial(_serialize, plugin, installation)
     try:
-        rows, *rest = _in_child(function, installation.program, limit)
+        answer = _in_child(function, installation.program, limit)
     except PluginError as failure:
         return PluginAnswer((), {}, {}, str(failure))
-    records = [(hook, _RECORDS[kind](**values)) for hook, kind, values in rows]
-    return PluginAnswer(records, *rest)
+
+    rows, hooks, stamps, reason = answer
+    records = []
+    for hook, kind, values in rows:
+        record = _RECORDS[kind](**values)
+        records.append((hook, record))
+    return PluginAnswer(records, hooks, stamps, reason)
 
 
 def call_hook(
@@ -64,7 +69,9 @@ def call_hook(
     `render_listing`, and True, False or None for `is_installed`. Raises PluginError if the hook
     fails or returns anything else.
     """
-    return list(_in_child(partial(_call, plugin, hook, calls), program))
+    function = partial(_call, plugin, hook, calls)
+    results: list[Any] = _in_child(function, program)
+    return results
 
 
 def _in_child(
@@ -78,10 +85,8 @@ def _in_child(
     try:
         return supervise_call(function, limit)
     except TimeoutError:
-        raise PluginError(
-            f"importing the plugin and calling its hooks took more than {limit:g} seconds",
-            f"to try again: {program} self lock",
-        ) from None
+        what = f"importing the plugin and calling its hooks took more than {limit:g} seconds"
+        raise PluginError(what, f"to try again: {program} self lock") from None
     except ChildProcessError as failure:
         raise PluginError(str(failure)) from None
 
@@ -95,16 +100,24 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
 
     def take(hook: str, record: Any) -> None:
         if record.__class__ not in _RECORDS.values():
-            raise TypeError(f"expected one of {', '.join(_RECORDS)}, not {record!r}")
-        values = json.loads(json.dumps(record.values()))
-        records.append([hook, type(record).__name__, values])
-        if isinstance(record, Watch) and type(record.path) is str:
+            kinds = ", ".join(_RECORDS)
+            raise TypeError(f"expected one of {kinds}, not {record!r}")
+        text = json.dumps(record.values())
+        records.append([hook, type(record).__name__, json.loads(text)])
+
+        # Taken now, because the file may change while other hooks run.
+        is_watch = isinstance(record, Watch)
+        if is_watch and type(record.path) is str:
             stamps.setdefault(record.path, stamp(record.path))
 
     for hook in PLANNING_HOOKS:
         loaded.collect(hook, partial(take, hook), installation=installation)
     records = _with_click_commands(plugin, records, installation.program)
-    stamps |= {path: stamp(path) for path in loaded.files if path not in stamps}
+
+    # Hooks and commands import further modules of the plugin.
+    for path in loaded.files:
+        if path not in stamps:
+            stamps[path] = stamp(path)
     return [records, plugin.hooks, stamps, plugin.broken]
 
 
@@ -117,7 +130,9 @@ def _with_click_commands(
     command whose entrypoint is in the hooks file could never run, so it is left out.
     """
     kind = CommandDeclaration.__name__
-    taken = {tuple(values["words"]) for _, name, values in records if name == kind}
+    words_taken = {
+        tuple(values["words"]) for _, name, values in records if name == kind
+    }
     complete: list[list[Any]] = []
     for record in records:
         hook, name, values = record
@@ -125,33 +140,47 @@ def _with_click_commands(
         if name != kind or not _has_reference(definition):
             complete.append(record)
             continue
-        if _is_in_hooks_file(plugin, definition["entrypoint"]):
-            plugin.broken = plugin.broken or (
-                f"{' '.join(values['words'])}: its entrypoint {definition['entrypoint']} is in the "
-                "hooks file, which a run cannot import; put it into a package (see: "
-                f"{program} self new plugin --help), or make the command a script"
+
+        reference = definition["entrypoint"]
+        if _is_in_hooks_file(plugin, reference):
+            command = " ".join(values["words"])
+            what = f"{command}: its entrypoint {reference} is in the hooks file"
+            remedy = f"put it into a package (see: {program} self new plugin --help)"
+            _mark(
+                plugin,
+                f"{what}, which a run cannot import; {remedy}, or make the command a script",
             )
             continue
         if definition.get("args") is not None:
             complete.append(record)
             continue
+
+        declared: list[tuple[tuple[str, ...], dict[str, Any]]] = []
         try:
-            target = load_reference(definition["entrypoint"])
-            declared = [*declared_by_click(values["words"], definition, target)]
+            target = load_reference(reference)
+            declared = list(declared_by_click(values["words"], definition, target))
         except Exception as failure:  # noqa: BLE001 - a command may do anything when it is read
-            plugin.broken = plugin.broken or f"{hook}: {failure}"
-            declared = []
+            _mark(plugin, f"{hook}: {failure}")
         if not declared:
             complete.append(record)
         for words, fields in declared:
             # What the plugin declares itself wins over a subcommand with the same words.
-            if words == tuple(values["words"]) or words not in taken:
+            if words == tuple(values["words"]) or words not in words_taken:
                 complete.append([hook, kind, {"words": words, "definition": fields}])
+
     return complete
 
 
+def _mark(plugin: Plugin, reason: str) -> None:
+    """Mark a plugin as broken; the first reason stays."""
+    plugin.broken = plugin.broken or reason
+
+
 def _has_reference(definition: Any) -> bool:
-    entrypoint = definition.get("entrypoint") if isinstance(definition, dict) else None
+    """Return whether what a plugin gives as a definition names an object in Python."""
+    if not isinstance(definition, dict):
+        return False
+    entrypoint = definition.get("entrypoint")
     return isinstance(entrypoint, str) and is_reference(entrypoint)
 
 
@@ -160,13 +189,17 @@ def _is_in_hooks_file(plugin: Plugin, reference: str) -> bool:
 
     Only this process imports that file, under a name of its own (`__name__` in the file).
     """
-    module = reference.partition(":")[0]
     if not plugin.file:
         return False
+
+    module = reference.partition(":")[0]
     if module == package_of(plugin):
         return True
-    is_its_name = module == os.path.basename(plugin.file).removesuffix(".py")
-    return is_its_name and importlib.util.find_spec(module) is None
+    name_of_file = os.path.basename(plugin.file).removesuffix(".py")
+    if module != name_of_file:
+        return False
+    # A package may have the same name as the file, and can be imported.
+    return importlib.util.find_spec(module) is None
 
 
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -176,8 +209,9 @@ def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list
     results = [loaded.call(hook, **arguments) for arguments in calls]
     for result in results:
         _check_result(hook, result)
+
+    # A hook that failed has marked the plugin, and its result is None.
     if plugin.broken:
-        # A hook that failed has marked the plugin, and its result is None.
         raise PluginError(plugin.broken)
     return results
 
@@ -185,8 +219,7 @@ def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list
 def _check_result(hook: str, result: object) -> None:
     """Raise PluginError if a hook must not return `result`, which the parent gets as JSON."""
     expected = str if hook == "render_listing" else bool
-    if result is not None and type(result) is not expected:
-        what = (
-            f"{hook}: expected {expected.__name__} or None, not {type(result).__name__}"
-        )
+    kind = type(result)
+    if result is not None and kind is not expected:
+        what = f"{hook}: expected {expected.__name__} or None, not {kind.__name__}"
         raise PluginError(what)

@@ -13,7 +13,7 @@ import pytest
 
 from testing.installation import Made
 
-ASK = """from host.planning.discovery import entry_points
+ASK = """from host.planning.entry_points import entry_points
 for one in entry_points():
     print(one.name)
 """
