@@ -19,8 +19,8 @@ def is_installed(command: Command) -> bool | None:
     """
     condition = command.definition.installed_when
     if "path" in condition:
-        return os.path.exists(expand(condition["path"], os.environ.get))
-    return (
-        find_program(condition.get("command", command.words[-1]), os.environ)
-        is not None
-    )
+        path = expand(condition["path"], os.environ.get)
+        return os.path.exists(path)
+
+    program = condition.get("command", command.words[-1])
+    return find_program(program, os.environ) is not None

@@ -11,12 +11,19 @@ if TYPE_CHECKING:
 
 @hookimpl
 def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | None:
-    if format in ("text", "tree"):
-        from builtin_plugins.renderers.text_listing import text_page, tree_page
+    if format == "text":
+        from builtin_plugins.renderers.text_listing import text_page
 
-        return (text_page if format == "text" else tree_page)(listing, terminal)
+        return text_page(listing, terminal)
+
+    if format == "tree":
+        from builtin_plugins.renderers.text_listing import tree_page
+
+        return tree_page(listing, terminal)
+
     if format == "json":
         from builtin_plugins.renderers.json_listing import json_text
 
         return json_text(listing)
+
     return None

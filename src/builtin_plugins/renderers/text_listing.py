@@ -14,21 +14,24 @@ _WIDEST_NAME = 32  # columns for names; a wider name gets a line of its own
 
 
 def text_page(listing: Listing, terminal: Terminal) -> str:
+    """Return the page of a category; a deep listing has a section for each subcategory."""
     page = Page(terminal)
-    page.title(f"{listing.name} {listing.version}" if listing.version else listing.name)
+    page.title(f"{listing.name} {listing.version}".strip())
     page.paragraph(listing.description)
     page.usage(_usage(listing))
     page.arguments(listing.arguments)
+
     rows: list[Category | Command] = [*listing.categories, *listing.commands]
-    names = [width_of(_label(row, listing)) for row in rows]
-    column = min(max(names, default=0), _WIDEST_NAME) + 2
+    widths = [width_of(_label(row, listing)) for row in rows]
+    column = min(max(widths, default=0), _WIDEST_NAME) + 2
     if listing.deep:
         page.add(*_by_category(page, listing, column))
     else:
         for heading, members in listing.sections():
-            page.lines(heading, [*_row_lines(page, members, listing, column)])
+            page.lines(heading, list(_row_lines(page, members, listing, column)))
     if not rows:
         page.add("", "Nothing to list here.")
+
     page.table("Options", listing.options)
     if listing.notes:
         page.add("", *map(printable, listing.notes))
@@ -37,26 +40,37 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
 
 def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
     """Yield the lines of a section for each category, with its commands in groups."""
-    inside: dict[tuple[str, ...], list[Command]] = {
-        one.words: [] for one in listing.categories
-    }
-    about = {one.words: one.description for one in listing.categories}
-    hidden = {one.words: one.shadows for one in listing.categories}
+    categories = {category.words: category for category in listing.categories}
+    # A category without commands has a section, too.
+    inside: dict[tuple[str, ...], list[Command]] = {words: [] for words in categories}
     for command in listing.commands:
         inside.setdefault(command.words[:-1], []).append(command)
+
     for words, commands in sorted(inside.items()):
-        label = printable(" ".join(words)) or "Commands"
-        indent = width_of(label) + 2
         yield ""
-        lines = _wrapped(about.get(words, ""), [], page.terminal, indent)
-        lines += [f"hides {printable(place)}" for place in hidden.get(words, ())]
-        yield from page.row(label, lines, indent, "heading")
-        for group, rows in listing.replaced(
-            categories=(), commands=tuple(commands)
-        ).sections():
+        yield from _category_lines(page, words, categories.get(words))
+
+        section = listing.replaced(categories=(), commands=tuple(commands))
+        for group, rows in section.sections():
             if group != "Commands":
-                yield f"  {page.terminal.styled(f'{printable(group)}:', 'heading')}"
-            yield from (f"  {line}" for line in _row_lines(page, rows, listing, column))
+                heading = page.terminal.styled(f"{printable(group)}:", "heading")
+                yield f"  {heading}"
+            for line in _row_lines(page, rows, listing, column):
+                yield f"  {line}"
+
+
+def _category_lines(
+    page: Page, words: tuple[str, ...], category: Category | None
+) -> list[str]:
+    """Return the heading of a section; the root has no category of its own."""
+    label = printable(" ".join(words)) or "Commands"
+    column = width_of(label) + 2
+    if category is None:
+        return page.row(label, [""], column, "heading")
+
+    lines = _wrapped(category.description, [], page.terminal, column)
+    lines += [f"hides {printable(place)}" for place in category.shadows]
+    return page.row(label, lines, column, "heading")
 
 
 def _row_lines(
@@ -71,19 +85,23 @@ def _row_lines(
 
 
 def _label(row: Category | Command, listing: Listing) -> str:
-    return printable(" ".join(row.words if listing.deep else row.words[-1:]))
+    if listing.deep:
+        return printable(" ".join(row.words))
+    return printable(row.words[-1])
 
 
 def _style(row: Category | Command) -> str:
-    return "installed" if isinstance(row, Command) and row.installed else "name"
+    if isinstance(row, Command) and row.installed:
+        return "installed"
+    return "name"
 
 
 def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str]:
     """Return lines that fit after `column`: the row's description and marks such as `[plugin]`."""
     if isinstance(row, Command):
-        return _wrapped(
-            row.definition.description, row.indicators(terminal), terminal, column
-        )
+        description = row.definition.description
+        marks = row.indicators(terminal)
+        return _wrapped(description, marks, terminal, column)
     return _wrapped(row.description, [], terminal, column)
 
 
@@ -95,20 +113,27 @@ def _wrapped(
     Without a terminal, they are one line.
     """
     marks = [printable(mark) for mark in marks]
+    parts = [part for part in (printable(text), *marks) if part]
+    line = " ".join(parts)
+    lines = [line]
     if terminal.is_interactive:
-        lines = wrap(" ".join([printable(text), *marks]), terminal.width - column)
-    else:
-        lines = [" ".join(filter(None, [printable(text), *marks]))]
-    for mark in marks if terminal.colour else ():
-        lines = [line.replace(mark, terminal.styled(mark, mark)) for line in lines]
+        lines = wrap(line, terminal.width - column)
+
+    # Colours come last: their codes have no width.
+    if terminal.colour:
+        for mark in marks:
+            styled = terminal.styled(mark, mark)
+            lines = [line.replace(mark, styled) for line in lines]
     return lines
 
 
 def _usage(listing: Listing) -> str:
     words = " ".join([listing.program, *listing.words])
     if listing.runnable:
-        own = " ".join(one.usage for one in listing.arguments) or "[--option …]"
-        return f"{words} {own} | {words} <command> [args…]"
+        arguments = " ".join([argument.usage for argument in listing.arguments])
+        if not arguments:
+            arguments = "[--option …]"
+        return f"{words} {arguments} | {words} <command> [args…]"
     if listing.words:
         return f"{words} <command> [args…]"
     return f"{words} <category> <command> [args…]"
@@ -116,37 +141,46 @@ def _usage(listing: Listing) -> str:
 
 def tree_page(listing: Listing, terminal: Terminal) -> str:
     """Return a root line and the rows below it, with branches that show their parents."""
-    branches = (
-        ("├── ", "└── ", "│   ")
-        if terminal.can_print("├└│─")
-        else ("|-- ", "`-- ", "|   ")
-    )
-    fork, end, side = branches
+    if terminal.can_print("├└│─"):
+        fork, end, side = "├── ", "└── ", "│   "
+    else:
+        fork, end, side = "|-- ", "`-- ", "|   "
+    blank = " " * len(side)
+
     rows: dict[tuple[str, ...], list[Category | Command]] = {}
     for _, section in listing.sections():
         for row in section:
             rows.setdefault(row.words[:-1], []).append(row)
 
-    lines = []
+    root = printable(" ".join([listing.program, *listing.words]))
+    lines = [terminal.styled(root, "heading")]
+
     # Rows to show, with their indents; the next one is the last. A recursive function would fail
     # in a tree that is deeper than Python's stack.
     waiting = [(row, "") for row in reversed(rows.get(listing.words, []))]
     while waiting:
         row, indent = waiting.pop()
-        is_last = row is rows[row.words[:-1]][-1]
-        is_category = isinstance(row, Category)
-        word = printable(row.words[-1])
-        column = len(indent) + len(fork) + width_of(word) + 2
-        first, *others = _about(row, terminal, column)
-        shown = terminal.styled(word, "heading" if is_category else _style(row))
-        lines.append(f"{indent}{end if is_last else fork}{shown}  {first}".rstrip())
-        inner = indent + ("    " if is_last else side)
-        beside = inner + (side if is_category and row.words in rows else "")
-        lines += [f"{beside.ljust(column)}{line}" for line in others]
-        if is_category:
-            waiting += [(child, inner) for child in reversed(rows.get(row.words, []))]
+        branch, inner = fork, indent + side
+        if row is rows[row.words[:-1]][-1]:
+            branch, inner = end, indent + blank
 
-    root = terminal.styled(
-        printable(" ".join([listing.program, *listing.words])), "heading"
-    )
-    return "".join(f"{line}\n" for line in (root, *lines))
+        # Only a category has rows below it, even if a command has the same words.
+        children: list[Category | Command] = []
+        style = _style(row)
+        if isinstance(row, Category):
+            children = rows.get(row.words, [])
+            style = "heading"
+
+        word = printable(row.words[-1])
+        column = len(indent) + len(branch) + width_of(word) + 2
+        first, *others = _about(row, terminal, column)
+        lines.append(
+            f"{indent}{branch}{terminal.styled(word, style)}  {first}".rstrip()
+        )
+
+        # The branch to the children begins beside the other lines of the description.
+        beside = inner + side if children else inner
+        lines += [f"{beside.ljust(column)}{line}" for line in others]
+        waiting += [(child, inner) for child in reversed(children)]
+
+    return "".join([f"{line}\n" for line in lines])

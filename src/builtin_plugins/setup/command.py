@@ -22,15 +22,21 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
     options = _parse(arguments)
     if options.help:
         return program.run(("help", *program.words)).returncode
+
     name = program.find(program.words).definition.name
     settings = ToolSettings.read(program.words[-1], name, environ)
     settings.check()
-    system = macos if platform == "darwin" else linux
+
     called = " ".join([program.name, *program.words])
-    messages = (QuietMessages if options.quiet else Messages)(called, environ)
+    messages = Messages(called, environ)
+    if options.quiet:
+        messages = QuietMessages(called, environ)
     messages.debugging |= options.verbose
+
+    system = macos if platform == "darwin" else linux
     with os_errors_explained():
-        messages.line(f"{name} {_change(system, settings, options, messages)}")
+        state = _change(system, settings, options, messages)
+        messages.line(f"{name} {state}")
     return 0
 
 
@@ -42,17 +48,21 @@ def _change(
 ) -> str:
     """Perform the action that the options select; return a description of the tool's new state."""
     if options.uninstall:
-        removed = system.uninstall(settings, messages)
-        return (
-            "is uninstalled; your own data is kept" if removed else "is not installed"
-        )
+        if system.uninstall(settings, messages):
+            return "is uninstalled; your own data is kept"
+        return "is not installed"
+
     present = system.installed_as(settings)
-    if options.upgrade and not present:
-        raise OperationError(f"{settings.name} is not installed")
-    if present and not options.upgrade:
+    if options.upgrade:
+        if not present:
+            raise OperationError(f"{settings.name} is not installed")
+        place = system.install(settings, messages)
+        return f"is upgraded: {place}"
+
+    if present:
         return f"is already installed ({present}); to upgrade it, add --upgrade"
-    done = "upgraded" if options.upgrade else "installed"
-    return f"is {done}: {system.install(settings, messages)}"
+    place = system.install(settings, messages)
+    return f"is installed: {place}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -64,10 +74,13 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the options of `setup`, even if the definition has no `args`. Raises UsageError."""
     parser = _Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("-h", "--help", action="store_true")
-    actions = (("-u", "--upgrade"), ("--uninstall",))
-    amounts = (("-v", "--verbose"), ("-q", "--quiet"))
-    for options in (actions, amounts):
-        group = parser.add_mutually_exclusive_group()
-        for spellings in options:
-            group.add_argument(*spellings, action="store_true")
+
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("-u", "--upgrade", action="store_true")
+    action.add_argument("--uninstall", action="store_true")
+
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("-v", "--verbose", action="store_true")
+    amount.add_argument("-q", "--quiet", action="store_true")
+
     return parser.parse_args(arguments)

@@ -20,11 +20,13 @@ def is_installed(command: "Any") -> bool | None:
     """Return whether the tool's files are installed, or None if this is not a `setup` command."""
     if command.definition.entrypoint != ENTRYPOINT:
         return None
+
     settings = tool_settings_of(command, os.environ)
     if sys.platform == "darwin":
         from builtin_plugins.setup import macos
 
         return macos.is_installed(settings)
+
     from builtin_plugins.setup import linux
 
     return linux.is_installed(settings.paths)
@@ -39,8 +41,11 @@ def tool_settings_of(command: "Any", environ: "Mapping[str, str]") -> "ToolSetti
     from builtin_plugins.setup.tool_settings import ToolSettings
 
     definition = command.definition
-    merged = dict(environ)
+
+    # The caller's variables win over `envs`, as in a run.
+    variables = dict(environ)
     for name, text in definition.envs.items():
         if name not in environ:
-            merged[name] = expand(text, merged.get)
-    return ToolSettings.read(command.words[-1], definition.name, merged)
+            variables[name] = expand(text, variables.get)
+
+    return ToolSettings.read(command.words[-1], definition.name, variables)

@@ -16,9 +16,13 @@ _MARK = "# made by setup for the cask "
 def is_installed(settings: ToolSettings) -> bool:
     """Return whether the cask's directory exists; no program is run."""
     brew = _find_brew(settings.environ)
-    name = os.path.basename(settings.values["HOMEBREW_CASK"])
+    if not brew:
+        return False
+
+    # brew is in PREFIX/bin. A cask of a tap is called OWNER/TAP/NAME.
     prefix = os.path.dirname(os.path.dirname(os.path.abspath(brew)))
-    return bool(brew) and os.path.isdir(os.path.join(prefix, "Caskroom", name))
+    name = os.path.basename(settings.values["HOMEBREW_CASK"])
+    return os.path.isdir(os.path.join(prefix, "Caskroom", name))
 
 
 def installed_as(settings: ToolSettings) -> str:
@@ -30,40 +34,51 @@ def installed_as(settings: ToolSettings) -> str:
         raise OperationError(
             "Homebrew is not installed", "see https://brew.sh, then try again"
         )
-    return f"cask {settings.values['HOMEBREW_CASK']}" if is_installed(settings) else ""
+
+    if not is_installed(settings):
+        return ""
+    return f"cask {settings.values['HOMEBREW_CASK']}"
 
 
 def install(settings: ToolSettings, messages: Messages) -> str:
     """Install or upgrade the cask; return "cask NAME". Raises OperationError."""
-    _run_brew("upgrade" if is_installed(settings) else "install", settings)
+    action = "upgrade" if is_installed(settings) else "install"
+    _run_brew(action, settings)
     _provide_command(settings, messages)
     return installed_as(settings)
 
 
 def uninstall(settings: ToolSettings, _: Messages) -> bool:
     """Uninstall the cask, but keep user data (no --zap); return whether the cask was installed."""
-    is_installed = bool(installed_as(settings))
-    if is_installed:
+    was_installed = installed_as(settings) != ""
+    if was_installed:
         _run_brew("uninstall", settings)
-    if _is_own(_command_path(settings)):
-        os.unlink(_command_path(settings))
-    return is_installed
+
+    command = _command_path(settings)
+    if _is_own(command):
+        os.unlink(command)
+    return was_installed
 
 
 def _find_brew(environ: Mapping[str, str]) -> str:
     """Return the path of brew, or "" if it is not found."""
-    return next(filter(None, (find_program(brew, environ) for brew in _BREWS)), "")
+    for name in _BREWS:
+        path = find_program(name, environ)
+        if path:
+            return path
+    return ""
 
 
 def _run_brew(action: str, settings: ToolSettings) -> None:
     """Run brew with its progress output on stderr. Raises OperationError or OSError."""
-    command = [action, "--cask", settings.values["HOMEBREW_CASK"]]
-    brew, environ = _find_brew(settings.environ), dict(settings.environ)
-    done = subprocess.run([brew, *command], env=environ, stdout=2, check=False)
-    if done.returncode:
-        raise OperationError(
-            f"brew {' '.join(command)} failed with status {done.returncode}"
-        )
+    words = [action, "--cask", settings.values["HOMEBREW_CASK"]]
+    brew = _find_brew(settings.environ)
+    environ = dict(settings.environ)
+
+    completed = subprocess.run([brew, *words], env=environ, stdout=2, check=False)
+    status = completed.returncode
+    if status:
+        raise OperationError(f"brew {' '.join(words)} failed with status {status}")
 
 
 def _provide_command(settings: ToolSettings, messages: Messages) -> None:
@@ -72,29 +87,41 @@ def _provide_command(settings: ToolSettings, messages: Messages) -> None:
     The command is a script, not a link, because an application finds its frameworks only if it is
     started by its path inside the bundle.
     """
-    command, name = _command_path(settings), settings.name
+    command = _command_path(settings)
     if os.path.lexists(command) and not _is_own(command):
         return
-    homes = ("/", settings.environ.get("HOME", "/"))
-    inside = f"Applications/{name}.app/Contents/MacOS/{name}"
-    programs = [os.path.join(home, inside) for home in homes]
-    program = next(
-        (program_path for program_path in programs if os.access(program_path, os.X_OK)),
-        "",
-    )
+
+    program = _application_program(settings)
     if not program:
-        messages.warn(f"{name}.app was not found, so no command was created for it")
+        messages.warn(
+            f"{settings.name}.app was not found, so no command was created for it"
+        )
         return
+
     text = f'#!/bin/sh\n{_MARK}{settings.tool}\nexec {shlex.quote(program)} "$@"\n'
     os.makedirs(os.path.dirname(command), exist_ok=True)
     write_file(command, text, 0o755)
 
 
+def _application_program(settings: ToolSettings) -> str:
+    """Return the path of the program inside the application's bundle, or "" if there is none."""
+    name = settings.name
+    inside = f"Applications/{name}.app/Contents/MacOS/{name}"
+    # A cask is in /Applications or, with brew's option --appdir, often in ~/Applications.
+    for home in ("/", settings.environ.get("HOME", "/")):
+        path = os.path.join(home, inside)
+        if os.access(path, os.X_OK):
+            return path
+    return ""
+
+
 def _command_path(settings: ToolSettings) -> str:
     """Return the path for the command: in the chosen BIN_DIR or, by default, beside brew."""
-    chosen = settings.environ.get(variable(settings.tool, "BIN_DIR"))
-    beside = os.path.dirname(os.path.abspath(_find_brew(settings.environ)))
-    return os.path.join(chosen or beside, settings.tool)
+    directory = settings.environ.get(variable(settings.tool, "BIN_DIR"))
+    if not directory:
+        brew = os.path.abspath(_find_brew(settings.environ))
+        directory = os.path.dirname(brew)
+    return os.path.join(directory, settings.tool)
 
 
 def _is_own(command: str) -> bool:

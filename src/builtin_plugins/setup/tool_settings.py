@@ -13,11 +13,8 @@ _INSIDE = r"(?!/|(.*/)?\.\.(/|\Z))[^\0]*"
 _PATH = r"/[^\0\ud800-\udfff]*"
 _SECONDS = r"(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,6})?|"
 
-PATHS = (
-    "INSTALL_DIR",
-    "BIN_DIR",
-    "DESKTOP_FILE",
-)  # suffixes of the path variables (Linux only)
+# The suffixes of the variables with paths, which have an effect on Linux only.
+PATHS = ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")
 
 # Suffix of the variable → default ({0}: the tool, {1}: the tool in lower case), pattern, meaning
 _VARIABLES = {
@@ -73,12 +70,10 @@ class ToolSettings(NamedTuple):
     @classmethod
     def read(cls, tool: str, name: str, environ: Mapping[str, str]) -> "ToolSettings":
         """Return the settings in `environ`, with defaults for missing ones; do not check them."""
-        values = {
-            suffix: environ.get(
-                variable(tool, suffix), default.format(tool, tool.lower())
-            )
-            for suffix, (default, _, _) in _VARIABLES.items()
-        }
+        values = {}
+        for suffix, (default, _, _) in _VARIABLES.items():
+            default_value = default.format(tool, tool.lower())
+            values[suffix] = environ.get(variable(tool, suffix), default_value)
         return cls(tool, name, environ, values)
 
     def check(self) -> None:
@@ -92,6 +87,5 @@ class ToolSettings(NamedTuple):
     @property
     def paths(self) -> ToolPaths:
         """The paths on Linux."""
-        return ToolPaths(
-            self.tool, *(os.path.normpath(self.values[suffix]) for suffix in PATHS)
-        )
+        paths = [os.path.normpath(self.values[suffix]) for suffix in PATHS]
+        return ToolPaths(self.tool, *paths)

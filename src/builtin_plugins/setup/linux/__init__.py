@@ -15,12 +15,12 @@ def is_installed(paths: ToolPaths) -> bool:
 
 def is_program(directory: str, inside: str) -> bool:
     """Return whether the path `inside` resolves to an executable file in `directory`."""
-    return is_file(directory, inside) and os.access(
-        os.path.join(directory, inside), os.X_OK
-    )
+    path = os.path.join(directory, inside)
+    return is_file(directory, inside) and os.access(path, os.X_OK)
 
 
 def is_file(directory: str, inside: str) -> bool:
     """Return whether the path `inside` resolves to a file in `directory`."""
     real = os.path.realpath(os.path.join(directory, inside))
-    return real.startswith(os.path.realpath(directory) + "/") and os.path.isfile(real)
+    is_inside = real.startswith(os.path.realpath(directory) + "/")
+    return is_inside and os.path.isfile(real)

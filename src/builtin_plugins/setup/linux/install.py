@@ -18,11 +18,7 @@ from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import Messages, OperationError
 
 _LIMITS = UnpackOptions(members=100_000, size=8 << 30)
-_PICTURES = (
-    b"\x89PNG\r\n\x1a\n",
-    b"<svg",
-    b"<?xml",
-)  # the first bytes of PNG and SVG files
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # how PNG and SVG files begin
 _FETCHED_ICON = os.path.join(ownership.MARK, "icon")
 _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
@@ -37,7 +33,10 @@ def installed_as(settings: ToolSettings) -> str:
         if ownership.owns_directory(paths):
             with ownership.store_of(paths).exclusive():
                 swap.clear(paths)
-    return paths.link if linux.is_installed(paths) else ""
+
+    if linux.is_installed(paths):
+        return paths.link
+    return ""
 
 
 def install(settings: ToolSettings, messages: Messages) -> str:
@@ -53,6 +52,7 @@ def install(settings: ToolSettings, messages: Messages) -> str:
         name = variable(settings.tool, "DOWNLOAD_URL")
         raise OperationError(f"{name}: {refusal}") from None
     ownership.refuse_foreign(paths)
+
     sudo = swap.find_sudo(paths, settings.environ)
     if sudo is None:
         for problem in swap.install(paths, partial(fetch, settings, messages)):
@@ -61,10 +61,12 @@ def install(settings: ToolSettings, messages: Messages) -> str:
         # root copies the prepared files from here; /tmp is often too small for them.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
-            swap.run_with_sudo(
-                sudo, settings, messages, partial(fetch, settings, messages, stage)
-            )
-    if paths.bin_dir not in settings.environ.get("PATH", paths.bin_dir).split(":"):
+            prepare = partial(fetch, settings, messages, stage)
+            swap.run_with_sudo(sudo, settings, messages, prepare)
+
+    # Without the variable PATH, nothing is known about the user's shell.
+    search_path = settings.environ.get("PATH", paths.bin_dir).split(":")
+    if paths.bin_dir not in search_path:
         messages.warn(f"{paths.bin_dir} is not on your PATH")
     return paths.link
 
@@ -76,15 +78,18 @@ def uninstall(settings: ToolSettings, messages: Messages) -> bool:
     for path in is_own:
         if is_own[path] is False:
             messages.warn(f"{path} is kept: setup did not create it")
-    if True in is_own.values():
+
+    has_own = True in is_own.values()
+    if has_own:
         sudo = swap.find_sudo(paths, settings.environ)
         if sudo is None:
             swap.uninstall(paths)
         else:
             swap.run_with_sudo(sudo, settings, messages)
+
     if linux.is_installed(paths):
         raise OperationError(f"{settings.name} is kept: setup did not install it")
-    return True in is_own.values()
+    return has_own
 
 
 def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Application:
@@ -92,29 +97,37 @@ def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Applic
 
     The archive is unpacked in `stage`, unless this version is already in the tool's store.
     """
-    seconds = float(settings.values["TIMEOUT"] or 3600)
-    address, archive = settings.values["DOWNLOAD_URL"], Path(stage, "archive")
+    address = settings.values["DOWNLOAD_URL"]
+    archive = Path(stage, "archive")
     messages.line(f"Downloading {bare_address(address)}")
-    sha256 = settings.values["SHA256"]
     with progress_bar(messages, settings.name) as progress:
         checksum = download(
-            address, archive, seconds=seconds, sha256=sha256, progress=progress
+            address,
+            archive,
+            seconds=float(settings.values["TIMEOUT"] or 3600),
+            sha256=settings.values["SHA256"],
+            progress=progress,
         )
+
+    # The checksum names the version, because no server says reliably which version it sends.
     version = checksum[:12]
     store = ownership.store_of(settings.paths)
-    directory, staged = store.path(version), ""
+    directory = store.path(version)
+    staged = ""
     if version not in store.versions() or not _find_launcher(directory, settings):
-        directory = staged = os.path.join(stage, "new")
+        staged = os.path.join(stage, "new")
+        directory = staged
         messages.line("Unpacking")
         extract(archive, Path(directory), bare_address(address), _LIMITS)
         _complete(directory, settings, messages)
     archive.unlink()
-    launcher, icon = (
-        _find_launcher(directory, settings),
-        _find_icon(directory, settings),
-    )
+
+    launcher = _find_launcher(directory, settings)
+    icon = _find_icon(directory, settings)
     messages.debug(f"version {version}, launcher {launcher}, icon {icon or 'none'}")
-    icon = os.path.join(store.link, icon) if icon else ""
+    if icon:
+        # Through the link of the store, the entry stays right after an upgrade.
+        icon = os.path.join(store.link, icon)
     return swap.Application(version, launcher, _menu_text(settings, icon), staged)
 
 
@@ -123,17 +136,22 @@ def _complete(directory: str, settings: ToolSettings, messages: Messages) -> Non
 
     Raises OperationError if the application has no launcher.
     """
-    if not _find_launcher(directory, settings):
+    launcher = _find_launcher(directory, settings)
+    if not launcher:
         tried = ", ".join(dict.fromkeys(_launchers(settings)))
         raise OperationError(
             f"the archive has no program to start (looked for {tried})"
         )
-    if problem := foreign_program(directory, _find_launcher(directory, settings)):
+    problem = foreign_program(directory, launcher)
+    if problem:
         name = variable(settings.tool, "DOWNLOAD_URL")
         raise OperationError(problem, f"set {name} to the archive for this machine")
+
     mark = os.path.join(directory, ownership.MARK)
     make_directory(mark, 0o755)
     write_file(os.path.join(mark, settings.tool), "", 0o644)
+
+    # An application without its icon is still worth installing.
     if settings.values["ICON_URL"]:
         try:
             _fetch_icon(Path(directory, _FETCHED_ICON), settings.values["ICON_URL"])
@@ -142,49 +160,59 @@ def _complete(directory: str, settings: ToolSettings, messages: Messages) -> Non
 
 
 def _launchers(settings: ToolSettings) -> tuple[str, ...]:
-    name, tool, launcher = settings.name, settings.tool, settings.values["LAUNCHER"]
-    usual = (name, tool, name.replace(" ", ""), name.lower(), f"bin/{tool}")
-    return (launcher,) if launcher else usual
+    """Return the paths in the archive where the program may be, the most probable first."""
+    launcher = settings.values["LAUNCHER"]
+    if launcher:
+        return (launcher,)
+
+    name = settings.name
+    tool = settings.tool
+    return (name, tool, name.replace(" ", ""), name.lower(), f"bin/{tool}")
 
 
 def _find_launcher(directory: str, settings: ToolSettings) -> str:
-    return next(
-        (
-            launcher
-            for launcher in _launchers(settings)
-            if linux.is_program(directory, launcher)
-        ),
-        "",
-    )
+    for launcher in _launchers(settings):
+        if linux.is_program(directory, launcher):
+            return launcher
+    return ""
 
 
 def _find_icon(directory: str, settings: ToolSettings) -> str:
     """Return the path of the icon in `directory`, downloaded or the archive's, or "" for none."""
-    icons = (_FETCHED_ICON, settings.values["ICON"])
-    return next((icon for icon in icons if linux.is_file(directory, icon)), "")
+    for icon in (_FETCHED_ICON, settings.values["ICON"]):
+        if linux.is_file(directory, icon):
+            return icon
+    return ""
 
 
 def _fetch_icon(icon: Path, address: str) -> None:
     download(address, icon, seconds=20, attempts=2, size=4 << 20)
     icon.chmod(0o644)
-    if not icon.read_bytes().lstrip(b"\xef\xbb\xbf \r\n\t").startswith(_PICTURES):
+
+    # An SVG file may begin with a byte order mark and blanks.
+    content = icon.read_bytes().lstrip(b"\xef\xbb\xbf \r\n\t")
+    if not content.startswith(_PICTURES):
         icon.unlink()
         raise OperationError("the server did not send a picture")
 
 
 def _menu_text(settings: ToolSettings, icon: str) -> str:
     """Return the menu entry (Desktop Entry Specification 1.5)."""
+    command = _command(settings.paths.link)
     lines = [
         "[Desktop Entry]",
         "Type=Application",
         f"Name={settings.name.translate(_STRING_ESCAPES)}",
-        f"Exec={_command(settings.paths.link).translate(_STRING_ESCAPES)} %U",
-        *([f"Icon={icon.translate(_STRING_ESCAPES)}"] if icon else []),
+        f"Exec={command.translate(_STRING_ESCAPES)} %U",
+    ]
+    if icon:
+        lines.append(f"Icon={icon.translate(_STRING_ESCAPES)}")
+    lines += [
         "Terminal=false",
         f"Categories={settings.values['CATEGORIES']}",
         ownership.menu_mark(settings.tool),
     ]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join([f"{line}\n" for line in lines])
 
 
 def _command(program: str) -> str:
@@ -200,8 +228,12 @@ def _command(program: str) -> str:
 
 
 def _quoted(argument: str) -> str:
-    if argument.isascii() and argument.replace("/", "").replace("-", "").isalnum():
+    """Return a word of Exec: quoted, and with `%` doubled, because `%U` is a field."""
+    plain = argument.replace("/", "").replace("-", "")
+    if argument.isascii() and plain.isalnum():
         return argument
+
+    # The backslash comes first, because each other character gets one.
     for special in '\\"`$':
         argument = argument.replace(special, "\\" + special)
     return '"' + argument.replace("%", "%%") + '"'

@@ -29,16 +29,34 @@ def store_of(paths: ToolPaths) -> Store:
 
 def owned_paths(paths: ToolPaths) -> dict[str, bool | None]:
     """Map each of a tool's paths to whether setup made it, or to None if nothing is there."""
-    is_own = owns_directory(paths)
-    link, menu = paths.link, paths.desktop_file
-    owns_link = owns_menu = None
-    if os.path.lexists(link):
-        leads = os.path.islink(link) and os.path.join(paths.bin_dir, os.readlink(link))
-        inside = leads and os.path.normpath(leads).startswith(paths.install_dir + "/")
-        owns_link = bool(inside) and is_own is not False
-    if os.path.lexists(menu):
-        owns_menu = menu_mark(paths.tool) in (read_text(menu) or "").splitlines()
-    return {paths.install_dir: is_own, link: owns_link, menu: owns_menu}
+    owns_install_dir = owns_directory(paths)
+    owns_link = _owns_link(paths)
+    # A link into somebody else's directory is theirs.
+    if owns_link and owns_install_dir is False:
+        owns_link = False
+    return {
+        paths.install_dir: owns_install_dir,
+        paths.link: owns_link,
+        paths.desktop_file: _owns_menu(paths),
+    }
+
+
+def _owns_link(paths: ToolPaths) -> bool | None:
+    """Return whether the link leads into the install directory; None if nothing is there."""
+    if not os.path.lexists(paths.link):
+        return None
+    if not os.path.islink(paths.link):
+        return False
+    target = os.path.join(paths.bin_dir, os.readlink(paths.link))
+    return os.path.normpath(target).startswith(paths.install_dir + "/")
+
+
+def _owns_menu(paths: ToolPaths) -> bool | None:
+    """Return whether the menu entry has setup's line; None if nothing is there."""
+    if not os.path.lexists(paths.desktop_file):
+        return None
+    text = read_text(paths.desktop_file) or ""
+    return menu_mark(paths.tool) in text.splitlines()
 
 
 def owns_directory(paths: ToolPaths) -> bool | None:
@@ -51,16 +69,21 @@ def owns_directory(paths: ToolPaths) -> bool | None:
         return None
     except NotADirectoryError:
         return False
+    if not names:
+        return None
+
+    # A run that was killed may have left only a link, or a version that was not complete.
     store = store_of(paths)
     is_dangling = bool(store.current) and store.current not in names
     is_staged = any(name.startswith(STAGE) for name in names)
-    return (is_dangling or is_staged or bool(store.versions())) if names else None
+    return is_dangling or is_staged or bool(store.versions())
 
 
 def refuse_foreign(paths: ToolPaths) -> None:
     """Raise OperationError if one of a tool's paths exists and setup did not make it."""
-    for (path, is_own), suffix in zip(owned_paths(paths).items(), PATHS, strict=True):
-        if is_own is False:
+    owned = owned_paths(paths)
+    for path, suffix in zip(owned, PATHS, strict=True):
+        if owned[path] is False:
             remedy = f"move it away or set {variable(paths.tool, suffix)}"
             raise OperationError(f"{path} exists, and setup did not create it", remedy)
 

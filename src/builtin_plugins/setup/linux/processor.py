@@ -32,18 +32,23 @@ def foreign_program(directory: str, launcher: str) -> str:
     The programs are the launcher and, if that is a script, each program that it names. The result
     is a text such as "app/tool is for aarch64, and this machine is x86_64".
     """
-    own = _machine(os.path.realpath(sys.executable))
-    if own is None:
+    # Python's own file says which processor this machine has, also under an emulation.
+    here = _machine(os.path.realpath(sys.executable))
+    if here is None:
         return ""
+
+    runs_here = (here, *_ALSO_RUNS.get(here, ()))
     for program in (launcher, *_named_programs(directory, launcher)):
         machine = _machine(os.path.join(directory, program))
-        if machine not in (None, own, *_ALSO_RUNS.get(own, ())):
-            found, here = (
-                _NAMES.get(number or 0, f"processor {number}")
-                for number in (machine, own)
+        if machine is not None and machine not in runs_here:
+            return (
+                f"{program} is for {_name(machine)}, and this machine is {_name(here)}"
             )
-            return f"{program} is for {found}, and this machine is {here}"
     return ""
+
+
+def _name(machine: int) -> str:
+    return _NAMES.get(machine, f"processor {machine}")
 
 
 def _machine(path: str) -> int | None:
@@ -55,21 +60,28 @@ def _machine(path: str) -> int | None:
         return None
     if len(head) < 20 or not head.startswith(_ELF):
         return None
-    return int.from_bytes(head[18:20], "big" if head[5] == _BIG_ENDIAN else "little")
+
+    if head[5] == _BIG_ENDIAN:
+        return int.from_bytes(head[18:20], "big")
+    return int.from_bytes(head[18:20], "little")
 
 
 def _named_programs(directory: str, launcher: str) -> Iterator[str]:
     """Yield the files of the application that the text of a script names."""
-    with open(os.path.join(directory, launcher), "rb", buffering=0) as file:
+    path = os.path.join(directory, launcher)
+    with open(path, "rb", buffering=0) as file:
         text = file.read(_MOST_READ)
     if not text.startswith(b"#!"):
         return
-    beside = os.path.dirname(os.path.realpath(os.path.join(directory, launcher)))
+
+    # A script names its programs relative to itself, or to the root of the application.
     root = os.path.realpath(directory)
+    beside = os.path.dirname(os.path.realpath(path))
     for word in dict.fromkeys(_WORD.findall(text)):
-        parts = os.fsdecode(word).strip("/").split("/")
+        whole = os.fsdecode(word).strip("/")
         # The first part may be a variable: `exec "$HERE/app/tool"`.
-        for name in {"/".join(parts), "/".join(parts[1:])} - {""}:
+        _, _, rest = whole.partition("/")
+        for name in {whole, rest} - {""}:
             for base in {beside, root}:
                 path = os.path.normpath(os.path.join(base, name))
                 if linux.is_file(directory, path):

@@ -59,26 +59,30 @@ def install(
 
 
 def _swap_in(paths: ToolPaths, application: Application) -> None:
+    """Move the application into the store if it is staged, and let the link lead to it."""
     store = ownership.store_of(paths)
     version, launcher, menu, staged = application
-    ownership.refuse_foreign(paths)  # other files may have appeared during the download
-    if not linux.is_program(staged or store.path(version), launcher):
-        raise OperationError(
-            f"{staged or store.path(version)} has no program {launcher}"
-        )
+
+    # Other files may have appeared during the download.
+    ownership.refuse_foreign(paths)
+    directory = staged or store.path(version)
+    if not linux.is_program(directory, launcher):
+        raise OperationError(f"{directory} has no program {launcher}")
+
     with signals_blocked(), undoing() as undo:
         for path in (paths.link, paths.desktop_file):
             atomic.make_directory(os.path.dirname(path), 0o755, undo)
         if staged:
             store.commit(staged, version, undo)
+
         target = os.path.join(store.link, launcher)
         if version != store.current:
             if linux.is_installed(paths) and os.readlink(paths.link) != target:
                 # First link directly to the old version: the new one may lack the old launcher.
-                _replace(
-                    atomic.write_link, paths.link, os.path.realpath(paths.link), undo
-                )
+                old_program = os.path.realpath(paths.link)
+                _replace(atomic.write_link, paths.link, old_program, undo)
             store.activate(version, undo)
+
         _replace(_write_menu, paths.desktop_file, menu, undo)
         _replace(atomic.write_link, paths.link, target, undo)
     atomic.sync_directory(paths.bin_dir)
@@ -93,12 +97,10 @@ def uninstall(paths: ToolPaths) -> None:
     with store.exclusive():
         is_own = ownership.owned_paths(paths)
         with signals_blocked(), undoing() as undo:
-            for write, path in (
-                (_write_menu, paths.desktop_file),
-                (atomic.write_link, paths.link),
-            ):
-                if is_own[path]:
-                    _replace(write, path, None, undo)
+            if is_own[paths.desktop_file]:
+                _replace(_write_menu, paths.desktop_file, None, undo)
+            if is_own[paths.link]:
+                _replace(atomic.write_link, paths.link, None, undo)
             if is_own[paths.install_dir]:
                 store.activate("", undo)
         for problem in clear(paths):
@@ -109,11 +111,12 @@ def clear(paths: ToolPaths) -> list[OperationError]:
     """Remove leftovers of interrupted changes; return an error for each that cannot be removed."""
     for path in (paths.link, paths.desktop_file):
         atomic.discard(atomic.temporary(path))
+
     # An interrupted change may have left the link pointing directly to a version.
-    real = os.path.relpath(
-        os.path.realpath(paths.link), os.path.realpath(paths.install_dir)
-    )
-    return ownership.store_of(paths).collect(keep=[real.partition("/")[0]])
+    program = os.path.realpath(paths.link)
+    inside = os.path.relpath(program, os.path.realpath(paths.install_dir))
+    version, _, _ = inside.partition("/")
+    return ownership.store_of(paths).collect(keep=[version])
 
 
 def _replace(
@@ -123,13 +126,18 @@ def _replace(
 
     `undo` gets a step that restores the old file or link.
     """
-    former = os.readlink(path) if os.path.islink(path) else ownership.read_text(path)
+    if os.path.islink(path):
+        former: str | None = os.readlink(path)
+    else:
+        former = ownership.read_text(path)
+
     if new != former:
         _set(write, path, new)
         undo.callback(_set, write, path, former)
 
 
 def _set(write: Callable[[str, str], None], path: str, content: str | None) -> None:
+    """Call `write(path, content)`, or remove the file or link if `content` is None."""
     if content is None:
         os.unlink(path)
     else:
@@ -141,18 +149,24 @@ def find_sudo(paths: ToolPaths, environ: Mapping[str, str]) -> str | None:
 
     Raises OperationError with the names of the directories if sudo is needed but missing.
     """
-    changed = (paths.install_dir, paths.bin_dir, os.path.dirname(paths.desktop_file))
-    missing = list(dict.fromkeys(filter(None, map(_closed_directory, changed))))
+    closed: list[str] = []
+    menus = os.path.dirname(paths.desktop_file)
+    for changed in (paths.install_dir, paths.bin_dir, menus):
+        directory = _closed_directory(changed)
+        if directory and directory not in closed:
+            closed.append(directory)
+    if not closed:
+        return None
+
     sudo = find_program("sudo", environ)
-    if missing and sudo is None:
-        names = ", ".join(variable(paths.tool, suffix) for suffix in PATHS)
-        what = (
-            f"no permission to write to {', '.join(missing)}, and sudo is not installed"
-        )
-        raise OperationError(
-            what, f"run setup as root, or set {names} to your own paths"
-        )
-    return sudo if missing else None
+    if sudo is not None:
+        return sudo
+
+    names = ", ".join([variable(paths.tool, suffix) for suffix in PATHS])
+    raise OperationError(
+        f"no permission to write to {', '.join(closed)}, and sudo is not installed",
+        f"run setup as root, or set {names} to your own paths",
+    )
 
 
 def _closed_directory(path: str) -> str:
@@ -164,11 +178,12 @@ def _closed_directory(path: str) -> str:
         directory = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:  # missing or inaccessible
         return _closed_directory(os.path.dirname(path))
+
     try:
-        is_open = os.access(".", os.W_OK | os.X_OK, dir_fd=directory)
+        is_writable = os.access(".", os.W_OK | os.X_OK, dir_fd=directory)
     finally:
         os.close(directory)
-    return "" if is_open else path
+    return "" if is_writable else path
 
 
 def run_with_sudo(
@@ -185,17 +200,20 @@ def run_with_sudo(
     paths = settings.paths
     changed = f"{paths.install_dir}, {paths.link} and {paths.desktop_file}"
     messages.line(f"sudo is needed to change {changed}")
+
     # -I: ignore PYTHON* variables and the current directory
     command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.swap"]
-    command += [*paths, *(prepare() if prepare else ())]
+    command += paths
+    if prepare is not None:
+        command += prepare()
+
     # No cleanup here: Ctrl-C also reaches the process under sudo, which undoes its own work.
-    with subprocess.Popen(
-        command, env=dict(settings.environ), stderr=subprocess.PIPE
-    ) as process:
+    environ = dict(settings.environ)
+    with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) as process:
         _, printed = process.communicate()
-    lines = [
-        line for line in printed.decode("utf-8", "replace").splitlines() if line.strip()
-    ]
+    text = printed.decode("utf-8", "replace")
+    lines = [line for line in text.splitlines() if line.strip()]
+
     if process.returncode:
         reason = "; ".join(lines) or f"exit status {process.returncode}"
         raise OperationError(f"sudo failed: {reason}")
@@ -209,13 +227,16 @@ def main(arguments: Sequence[str]) -> int:
     The arguments are the fields of a `ToolPaths` and, to install, those of an `Application`.
     """
     paths = ToolPaths(*arguments[: len(ToolPaths._fields)])
-    application = arguments[len(paths) :]
+    fields = arguments[len(paths) :]
     with os_errors_explained():
-        if application:
-            for problem in install(paths, partial(_copy, Application(*application))):
-                Messages("setup", {}).line(str(problem))
-        else:
+        if not fields:
             uninstall(paths)
+            return 0
+
+        application = Application(*fields)
+        messages = Messages("setup", {})
+        for problem in install(paths, partial(_copy, application)):
+            messages.line(str(problem))
     return 0
 
 
@@ -223,6 +244,7 @@ def _copy(application: Application, stage: str) -> Application:
     """Copy the files that the caller of sudo prepared, so that root owns them."""
     if not application.staged:
         return application
+
     directory = os.path.join(stage, "new")
     atomic.copy_directory(application.staged, directory)
     return application._replace(staged=directory)
