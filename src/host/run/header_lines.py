@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 MARKS = ("#", "//", "--", ";")
@@ -30,30 +30,24 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
     kind = COMMENT
     for number, line in enumerate(lines):
         bare = line.lstrip()
-        start = next(
-            (start for start in _DOCSTRINGS if not end and line.startswith(start)), ""
-        )
-        if start or end:
-            if start:
-                yield GAP, ""
-            end = end or _DOCSTRINGS[start]
+        start = "" if end else _beginning(line, _DOCSTRINGS)
+        if start:
+            yield GAP, ""
+            end = _DOCSTRINGS[start]
+        if end:
             inside, closed, _ = line.removeprefix(start).partition(end)
-            text = inside.strip("*") if start == "/*" else inside
-            if end == "*/" and text.lstrip().startswith("*"):
-                text = text.lstrip()[1:]
             # Blank lines stay inside, so that a licence is one paragraph.
-            yield DOCSTRING, text.removeprefix(" ") if end == "*/" else text
-            end = "" if closed else end
+            yield DOCSTRING, _line_of_docstring(inside, start, end)
+            if closed:
+                end = ""
             continue
-        mark = next((mark for mark in MARKS if bare.startswith(mark)), "")
+
+        mark = _beginning(bare, MARKS)
         text = bare.removeprefix(mark).removeprefix(" ")
+        is_shebang = number == 0 and line.startswith("#!")
         if mark and text.startswith(BLOCK_END):
             in_block = text.strip() != BLOCK_END
-        elif (
-            in_block
-            or (number == 0 and line.startswith("#!"))
-            or line.startswith("<?php")
-        ):
+        elif in_block or is_shebang or line.startswith("<?php"):
             continue
         elif mark:
             yield kind, _text_of(bare, mark)
@@ -66,40 +60,67 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
             kind = LATE
 
 
+def _beginning(line: str, beginnings: "Iterable[str]") -> str:
+    """Return which of `beginnings` a line has, or ""."""
+    for beginning in beginnings:
+        if line.startswith(beginning):
+            return beginning
+    return ""
+
+
+def _line_of_docstring(inside: str, start: str, end: str) -> str:
+    """Return a line without the stars that frame a comment in C: ` * Copy a table`."""
+    if end != "*/":
+        return inside
+    text = inside.strip("*") if start == "/*" else inside
+    if text.lstrip().startswith("*"):
+        text = text.lstrip()[1:]
+    return text.removeprefix(" ")
+
+
 def without_local_comment(rows: "list[tuple[str, str]]") -> "list[tuple[str, str]]":
     """Return the rows; a comment directly above code, below an empty line, is only read for tags.
 
     Such a comment explains that code, not the script.
     """
-    found: list[tuple[str, str]] = []
+    result: list[tuple[str, str]] = []
     for kind, text in rows:
         if kind != CODE:
-            found.append((kind, text))
+            result.append((kind, text))
             continue
-        end = len(found)
-        while end and found[end - 1][0] == GAP:
+
+        # The block of comments above the code is `result[start:end]`.
+        end = len(result)
+        while end and result[end - 1][0] == GAP:
             end -= 1
         start = end
-        while start and found[start - 1][0] == COMMENT:
+        while start and result[start - 1][0] == COMMENT:
             start -= 1
-        block = found[start:end]
-        is_below_gap = start > 0 and found[start - 1][0] == GAP
-        # A comment with empty lines at its top and bottom is the title of the function below it.
-        is_title = (
-            len(block) > 1 and not (block[0][1] or block[-1][1]) and _is_function(text)
-        )
-        if is_below_gap and (end == len(found) or is_title):
-            found[start:end] = [(LOCAL, line) for _, line in block]
-        found.append((GAP, ""))
-    return found
+
+        is_below_gap = start > 0 and result[start - 1][0] == GAP
+        is_adjacent = end == len(result)
+        if is_below_gap and (is_adjacent or _is_title(result[start:end], text)):
+            result[start:end] = [(LOCAL, line) for _, line in result[start:end]]
+        result.append((GAP, ""))
+    return result
+
+
+def _is_title(block: "list[tuple[str, str]]", code: str) -> bool:
+    """Return whether a comment is the title of the function below it.
+
+    Such a comment has empty lines at its top and bottom.
+    """
+    if len(block) < 2 or not _is_function(code):
+        return False
+    return block[0][1] == "" and block[-1][1] == ""
 
 
 def _is_assignment(code: str) -> bool:
     """Return whether a line of a shell only assigns a variable: `API_KEY=""`."""
     name, equals, value = code.partition("=")
-    return (
-        equals != "" and name.isidentifier() and not value.startswith(("=", "$(", "`"))
-    )
+    if not equals or not name.isidentifier():
+        return False
+    return not value.startswith(("=", "$(", "`"))  # a comparison, or a program runs
 
 
 def _is_function(code: str) -> bool:

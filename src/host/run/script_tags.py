@@ -54,12 +54,8 @@ TAGS = {
     (OMARCHY, "hidden"): "hidden",
     (OMARCHY, "requires-sudo"): "sudo",
 }
-_OF_OTHERS = (
-    SUB,
-    ARGC,
-    MISE,
-    USAGE,
-)  # other dialects have the names of their tags' prefixes
+# Other dialects have the names of their tags' prefixes.
+_NAMED_DIALECTS = (SUB, ARGC, MISE, USAGE)
 
 
 class Tagged:
@@ -86,26 +82,28 @@ class Tagged:
         self._arguments: dict[str, dict[str, Any]] = {}  # by name
         # A variable of `@env NAME!` may come from the `.env` that argc itself reads, and nothing
         # is checked for a script with commands.
-        self._checks_variables = not has_commands and not any(map(_is_dotenv, tags))
+        reads_dotenv = any(map(_is_dotenv, tags))
+        self._checks_variables = not has_commands and not reads_dotenv
         self._read_all(tags)
 
     def _read_all(self, tags: "Sequence[Tag]") -> None:
         """Read the tags in the order of their rank, then complete the keys that several give."""
-        lines_of_text: list[Tag] = []
-        of_usage = []
+        text_tags: list[Tag] = []
+        usage_lines = []
         for tag in tags:
             dialect, name, value = tag
             if dialect == USAGE:
-                of_usage.append(value)  # the lines of one document
+                usage_lines.append(value)  # the lines of one document
             elif dialect == SUB:
-                lines_of_text.append(tag)
+                text_tags.append(tag)
             else:
                 self._read(dialect, name, value)
+
         # The first description is used: another tool's is more exact than a line `Description:`.
-        for dialect, name, value in lines_of_text:
+        for dialect, name, value in text_tags:
             self._read(dialect, name, value)
-        if of_usage:
-            self._read_usage("\n".join(of_usage))
+        if usage_lines:
+            self._read_usage("\n".join(usage_lines))
 
         if self._title:
             self.values.setdefault("description", self._title)
@@ -114,31 +112,30 @@ class Tagged:
 
     def _read(self, dialect: str, name: str, value: str) -> None:
         if (dialect, name) == (ARGC, "cmd"):
-            return
+            return  # `has_commands` says so already
+
         key = _key_of(dialect, name)
-        taken = False
+        has_effect = False
         if key == "args":
-            taken = self._add_argument(dialect, name, value)
+            has_effect = self._add_argument(dialect, name, value)
         elif key:
-            text = _text(value)
-            taken = getattr(self, f"_set_{key}")(text, name)
+            set_key = getattr(self, f"_set_{key}")
+            has_effect = set_key(_text(value), name)
+
         label = _label(dialect, name)
-        if taken:
+        if has_effect:
             self.effective.append(f"{label} {value}".strip())
-        else:
-            self.ignored.append(
-                f"{label} {value.split(maxsplit=1)[0]}"
-                if name == "meta" and value
-                else label
-            )
+            return
+        if name == "meta" and value:  # the first word says which kind of `@meta` it is
+            label = f"{label} {value.split(maxsplit=1)[0]}"
+        self.ignored.append(label)
 
     # Each method sets a key, and returns whether the value has an effect.
 
     def _set_description(self, value: "Any", _name: str) -> bool:
-        if not isinstance(value, str) or not value or "description" in self.values:
+        if "description" in self.values:
             return False
-        self.values["description"] = value
-        return True
+        return self._set_text("description", value)
 
     def _set_title(self, value: "Any", _name: str) -> bool:
         self._title = str(value)
@@ -169,28 +166,37 @@ class Tagged:
         if name == "needsConfirmation":
             if value not in (True, "true"):
                 return False
-            value = f"Run {self._title or self._word}?"
+            subject = self._title or self._word
+            value = f"Run {subject}?"
         return self._set_text("confirm", value)
 
     def _set_examples(self, value: "Any", _name: str) -> bool:
-        lines = [part.strip() for part in str(value).split("|")] if value else []
-        if " | " in str(value):
-            lines = [part.strip() for part in str(value).split(" | ")]
         examples = self.values.setdefault("examples", [])
-        examples += [{"command": line} for line in lines if line]
-        return bool(lines)
+        if not value:
+            return False
+        text = str(value)
+        # With blanks around it, a `|` separates examples that have pipes without blanks.
+        separator = " | " if " | " in text else "|"
+        for part in text.split(separator):
+            line = part.strip()
+            if line:
+                examples.append({"command": line})
+        return True
 
     def _set_aliases(self, value: "Any", name: str) -> bool:
         """Add aliases: words, or routes of words below a program, such as `omarchy screenshot`."""
-        texts = (
-            value
-            if isinstance(value, list)
-            else str(value).split("|" if "|" in str(value) else ",")
-        )
+        texts = value
+        if not isinstance(value, list):
+            text = str(value)
+            separator = "|" if "|" in text else ","
+            texts = text.split(separator)
+
         aliases = self.values.setdefault("aliases", [])
         for text in texts:
             words = str(text).split()
-            alias = "-".join(words[1:] or words)
+            if len(words) > 1:
+                words = words[1:]  # without the program
+            alias = "-".join(words)
             if is_word(alias) and alias not in aliases:
                 aliases.append(alias)
         return bool(aliases) and name != ""
@@ -205,13 +211,14 @@ class Tagged:
 
     def _set_requires(self, value: "Any", _name: str) -> bool:
         """Read argc's `@meta require-tools` and `@meta version`."""
-        key, *words = str(value).split() or [""]
-        if key == "version":
-            about = {"description": "Print version"}
-            self._add({"name": "--version", "short": "-V", **about})
+        kind, *words = str(value).split() or [""]
+        if kind == "version":
+            keys = {"name": "--version", "short": "-V"}
+            self._add({**keys, "description": "Print version"})
             return True
+
         programs = [word for word in words if is_word(word)]
-        if key != "require-tools" or not programs:
+        if kind != "require-tools" or not programs:
             return False
         self.values.setdefault("requires", []).extend(programs)
         return True
@@ -224,9 +231,11 @@ class Tagged:
             if not parameter.is_valid:
                 self.is_checked = False
                 return False
-            self.is_checked = self.is_checked and parameter.exact
+            if not parameter.exact:
+                self.is_checked = False
             self._add(parameter.keys)
             return True
+
         keys = _raycast_argument(name, _parsed(value))
         if keys is None:
             self.is_checked = False
@@ -234,7 +243,7 @@ class Tagged:
         if keys.pop("secret", False):
             # The script reads the password from its words; a prompt would only set ARG_….
             self.is_checked = False
-        if keys["name"] in self._arguments:
+        if keys["name"] in self._arguments:  # two placeholders with the same text
             keys["name"] = name
         self._add(keys)
         return True
@@ -249,34 +258,39 @@ class Tagged:
         from host.run.usage_notation import argument_of, nodes_of
 
         for node in nodes_of(document):
-            label = f"#USAGE {node.name}"
             if node.name == "cmd":
                 self.is_checked = False
             key = TAGS.get((USAGE, node.name))
             if key == "args" and node.values:
                 keys, exact = argument_of(node)
-                if keys["name"].strip("-."):
-                    self.is_checked = self.is_checked and exact
-                    self._add(keys)
-            elif key != "description" or not self._set_description(
-                node.values[:1] and node.values[0], ""
-            ):
-                self.ignored.append(label)
+                if not keys["name"].strip("-."):
+                    continue
+                if not exact:
+                    self.is_checked = False
+                self._add(keys)
+                continue
+
+            has_effect = False
+            if key == "description" and node.values:
+                has_effect = self._set_description(node.values[0], "")
+            if not has_effect:
+                self.ignored.append(f"#USAGE {node.name}")
         self.effective.append(document)
 
 
 def _is_dotenv(tag: "Tag") -> bool:
     """Return whether a tag makes argc read a `.env` file."""
     dialect, name, value = tag
-    return (dialect, name) == (ARGC, "meta") and value.split(maxsplit=1)[:1] == [
-        "dotenv"
-    ]
+    if (dialect, name) != (ARGC, "meta"):
+        return False
+    return value.split(maxsplit=1)[:1] == ["dotenv"]
 
 
 def _key_of(dialect: str, name: str) -> str:
     """Return the key that a tag means, or ""."""
-    if dialect in _OF_OTHERS:
+    if dialect in _NAMED_DIALECTS:
         return TAGS.get((dialect, name), "")
+    # Raycast's tags are recognized behind each prefix, so that a script may have its own.
     return TAGS.get((RAYCAST, name), "") or TAGS.get((OMARCHY, name), "")
 
 
@@ -285,11 +299,9 @@ def _label(dialect: str, name: str) -> str:
     labels = {SUB: f"{name.capitalize()}:", ARGC: f"@{name}", MISE: f"#MISE {name}"}
     if dialect in labels:
         return labels[dialect]
-    return (
-        f"@{dialect}.{name}"
-        if (RAYCAST, name) in TAGS or dialect == RAYCAST
-        else f"{dialect}:{name}"
-    )
+    if dialect == RAYCAST or (RAYCAST, name) in TAGS:
+        return f"@{dialect}.{name}"
+    return f"{dialect}:{name}"
 
 
 def _text(value: str) -> "Any":
@@ -298,17 +310,12 @@ def _text(value: str) -> "Any":
         parsed = _parsed(value)
         if parsed is not None:
             return parsed
+
     quote = value[:1]
+    if len(value) < 2 or quote not in ("'", '"') or value[-1] != quote:
+        return value
     inside = value[1:-1]
-    if (
-        quote in ("'", '"')
-        and quote
-        and value[-1:] == quote
-        and len(value) > 1
-        and quote not in inside
-    ):
-        return inside
-    return value
+    return value if quote in inside else inside
 
 
 def _parsed(value: str) -> "Any":
@@ -324,12 +331,12 @@ def _raycast_argument(tag: str, values: "Any") -> "dict[str, Any] | None":
     if not isinstance(values, dict):
         return None
     placeholder = str(values.get("placeholder") or "").strip()
-    kept = [
-        sign if sign.isascii() and sign.isalnum() else " "
-        for sign in placeholder.lower()
-    ]
-    name = "-".join("".join(kept).split())
+    letters = ""
+    for sign in placeholder.lower():
+        letters += sign if sign.isascii() and sign.isalnum() else " "
+    name = "-".join(letters.split())
     is_slug = name != "" and placeholder.isascii()
+
     keys: dict[str, Any] = {"name": name if is_slug else tag}
     if placeholder and placeholder.lower() != name:
         keys["description"] = placeholder
