@@ -53,6 +53,7 @@ class Parameter:
         if self._kind == "arg":
             self.keys["name"] = self._take(_LETTERS)
             return
+
         names: list[str] = []
         while self._rest.startswith(("-", "+")) and len(names) < 2:
             sign = self._rest[0]
@@ -62,15 +63,17 @@ class Parameter:
             if following == self._rest or not following.startswith(("-", "+")):
                 break
             self._rest = following
+
         long = names[-1] if names else ""
-        self.keys["name"] = long
-        if len(names) > 1:
-            self.keys["short"] = names[0]
-        # Words such as `-c` alone, `-fa`, `+c` and `-X-` have no equivalent.
-        is_long = long.startswith("--") and not long.endswith("-")
         self.keys["name"] = long.rstrip("-") or long
-        has_short = len(names) < 2 or (len(names[0]) == 2 and names[0][0] == "-")
-        self.exact = is_long and has_short
+        # Words such as `-c` alone, `-fa`, `+c` and `-X-` have no equivalent.
+        if not long.startswith("--") or long.endswith("-"):
+            self.exact = False
+        if len(names) > 1:
+            short = names[0]
+            self.keys["short"] = short
+            if len(short) != 2 or not short.startswith("-"):
+                self.exact = False
 
     def _read_modifier(self) -> None:
         mark = self._rest[:1]
@@ -80,7 +83,8 @@ class Parameter:
             self._set_repeats()
             if mark == "+":
                 self.keys["required"] = True
-            if self._rest[1:2] and self._rest[1] in _SEPARATORS:
+            following = self._rest[1:2]
+            if following and following in _SEPARATORS:
                 self._rest = self._rest[1:]
                 self.keys["separator"] = True
         elif mark == "~":
@@ -106,28 +110,36 @@ class Parameter:
         if self._rest.startswith("="):
             self._rest = self._rest[1:]
             default = self._take_value()
-            if not default.startswith("`"):  # a function computes it
+            if not default.startswith("`"):  # otherwise, a function computes it
                 self.keys["default"] = default
         elif self._rest.startswith("["):
-            inside, closed, rest = self._rest[1:].partition("]")
-            if not closed:
-                self.exact = False
-                return
-            self._rest = rest
-            if inside.startswith(("`", "?`")):
-                return  # a function of the script prints them, and the script checks them
-            choices = inside.removeprefix("=").split("|")
-            self.keys["choices"] = choices
-            if inside.startswith("="):
-                self.keys["default"] = choices[0]
-            if has_separator:  # one word has several values
+            self._read_choices()
+            if has_separator and "choices" in self.keys:  # one word has several values
                 self.exact = False
 
+    def _read_choices(self) -> None:
+        """Read `[dev|prod]`, or `[=dev|prod]` whose first choice is the default."""
+        inside, closed, rest = self._rest[1:].partition("]")
+        if not closed:
+            self.exact = False
+            return
+        self._rest = rest
+        if inside.startswith(("`", "?`")):
+            return  # a function of the script prints them, and the script checks them
+        choices = inside.removeprefix("=").split("|")
+        self.keys["choices"] = choices
+        if inside.startswith("="):
+            self.keys["default"] = choices[0]
+
     def _take_value(self) -> str:
+        """Take a default; one that a function computes keeps its backtick."""
         quote = self._rest[:1]
-        if quote and quote in "\"'`":
+        if quote == "`":
             inside, _, self._rest = self._rest[1:].partition(quote)
-            return f"`{inside}" if quote == "`" else inside
+            return f"`{inside}"
+        if quote in ("'", '"'):
+            inside, _, self._rest = self._rest[1:].partition(quote)
+            return inside
         value, _, self._rest = self._rest.partition(" ")
         return value
 
@@ -136,10 +148,11 @@ class Parameter:
             return
         word, _, rest = self._rest.partition(" ")
         self._rest = rest.strip()
-        own = (
-            self.keys["name"].lstrip("-").removesuffix("...").replace("-", "_").upper()
-        )
-        self.keys["env"] = own if word == "$$" else word[1:]
+        if word == "$$":  # the variable has the name of the parameter
+            name = self.keys["name"].lstrip("-").removesuffix("...")
+            self.keys["env"] = name.replace("-", "_").upper()
+        else:
+            self.keys["env"] = word[1:]
 
     def _read_notations(self) -> None:
         count = 0
@@ -149,6 +162,7 @@ class Parameter:
                 return
             self._rest = rest.strip()
             count += 1
+
             if inside.endswith(("*", "+", "?")):
                 self.exact = False
                 inside = inside[:-1]

@@ -18,19 +18,10 @@ SIZE_LIMIT = 1024 * 1024  # bytes
 # problems reported for one file; of further ones, only the number is reported
 _MOST_SHOWN = 5
 # Variables, besides LD_…, that a command with "sudo" must not get from a `.env` file.
-_NEVER_WITH_SUDO = frozenset(
-    [
-        *(
-            "BASH_ENV",
-            "ENV",
-            "GIT_SSH_COMMAND",
-            "NODE_OPTIONS",
-            "PERL5LIB",
-            "PYTHONPATH",
-        ),
-        *("PYTHONSTARTUP", "RUBYOPT"),
-    ]
-)
+_NEVER_WITH_SUDO = frozenset([
+    "BASH_ENV", "ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "PERL5LIB", "PYTHONPATH",
+    "PYTHONSTARTUP", "RUBYOPT",
+])  # fmt: skip
 _SPECIAL = frozenset("#\\'\"`")  # characters in a value that need the full parser
 
 

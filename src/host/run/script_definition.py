@@ -21,16 +21,10 @@ if TYPE_CHECKING:
 
 _MOST_READ = 16 * 1024  # bytes
 _MARKS = ("#", "//", "--", ";")
-_BEGIN, _END = "/// command", "///"
-_HEADERS = (
-    *_MARKS,
-    '"""',
-    "'''",
-    "/*",
-    "<?php",
-    "set ",
-    "shopt ",
-)  # beginnings of headers
+_BEGIN = "/// command"
+_END = "///"
+# Beginnings of headers.
+_HEADERS = (*_MARKS, '"""', "'''", "/*", "<?php", "set ", "shopt ")
 
 
 class ScriptComments:
@@ -50,9 +44,8 @@ class ScriptComments:
         text = "" if b"\0" in content else content.decode(errors="backslashreplace")
         lines = text.splitlines()
         self._path = path
-        self._lines = (
-            lines if _BEGIN.encode() in content else []
-        )  # [] without a block of JSON
+        # Most scripts have no block of JSON, so their lines need not be searched again.
+        self._lines = lines if _BEGIN.encode() in content else []
         self._header: Header | None = None
         self._values: dict[str, Any] = {"description": ""}
         self._effective: list[str] = []
@@ -91,37 +84,32 @@ class ScriptComments:
         block = {}
         if text.strip():
             values = parse_json(self._path, text.encode("utf-8", "surrogatepass"))
-            fields = Fields(self._path, values)
-            block = {
-                key: value for key, value in fields.values.items() if value is not None
-            }
+            items = Fields(self._path, values).values.items()
+            # null is the same as an absent key
+            block = {key: value for key, value in items if value is not None}
         if "args" in block:
             self.is_checked = True
             self.has_arguments = False
-        return {
-            **self._values,
-            **block,
-            "name": None,
-            "entrypoint": basename(self._path),
-        }
+
+        # The block of a script cannot set these two.
+        fixed = {"name": None, "entrypoint": basename(self._path)}
+        return {**self._values, **block, **fixed}
 
     @property
     def paragraphs(self) -> "list[list[str]]":
         """The lines of the header for a help page that begins with the description."""
-        return (
-            self._header.paragraphs(self._values["description"]) if self._header else []
-        )
+        if self._header is None:
+            return []
+        return self._header.paragraphs(self._values["description"])
 
     @property
     def text(self) -> str:
         """The text that defines the command: summary, usage, effective tags, the block of JSON."""
-        block = [
-            line.rstrip()
-            for line in block_text(self._lines).splitlines()
-            if line.strip()
-        ]
-        summary = self._values["description"]
-        return "\n".join([summary, self.usage, *self._effective, *block])
+        parts = [self._values["description"], self.usage, *self._effective]
+        for line in block_text(self._lines).splitlines():
+            if line.strip():
+                parts.append(line.rstrip())
+        return "\n".join(parts)
 
     def with_position(self, problem: Problem) -> Problem:
         """Return `problem` with the line and column of its key in the script."""
@@ -142,25 +130,27 @@ def block_text(lines: "list[str]", path: str = "") -> str:
     Other lines become empty and comment marks become blanks, so lines and columns are unchanged.
     The error names `path`.
     """
-    found: list[str] = []
-    begun = 0
+    result: list[str] = []
+    begun = 0  # the number of the line that begins the block
     for number, line in enumerate(lines, 1):
         mark, text = _comment(line)
         if not begun:
-            begun = number if mark and text.strip() == _BEGIN else 0
-            found.append("")
+            if mark and text.strip() == _BEGIN:
+                begun = number
+            result.append("")
         elif not mark:
             break
         elif text.strip() == _END:
-            return "\n".join(found)
+            return "\n".join(result)
         else:
-            found.append(" " * (len(line) - len(text)) + text)
-    if begun:
-        remedy = f"end it with a comment line: {_END}"
-        raise DefinitionError(
-            Problem(path, "this block is not closed", remedy, line=begun)
-        )
-    return ""
+            blanks = " " * (len(line) - len(text))
+            result.append(blanks + text)
+    if not begun:
+        return ""
+
+    what = "this block is not closed"
+    remedy = f"end it with a comment line: {_END}"
+    raise DefinitionError(Problem(path, what, remedy, line=begun))
 
 
 def _head(path: str) -> bytes:
@@ -185,6 +175,7 @@ def _has_header(lines: "list[str]") -> bool:
 def _comment(line: str) -> tuple[str, str]:
     """Return the mark and text of a comment, or "" and the whole line if it is not a comment."""
     bare = line.lstrip()
-    mark = next((mark for mark in _MARKS if bare.startswith(mark)), "")
-    text = bare.removeprefix(mark)
-    return mark, text.removeprefix(" ") if mark else line
+    for mark in _MARKS:
+        if bare.startswith(mark):
+            return mark, bare.removeprefix(mark).removeprefix(" ")
+    return "", line

@@ -29,47 +29,18 @@ if TYPE_CHECKING:
 
     from host.run.header_tags import Tag
 
-_DIRECTIVES = (  # beginnings of comments for programs, not for people
-    *(
-        "!",
-        "-*-",
-        "shellcheck ",
-        "vim:",
-        "vi:",
-        "ex:",
-        "coding:",
-        "coding=",
-        "/usr/bin/",
-        "/bin/",
-    ),
-    *(
-        "eslint",
-        "pylint:",
-        "noqa",
-        "type:",
-        "mypy:",
-        "ruff:",
-        "rubocop:",
-        "@ts-",
-        "prettier-",
-    ),
-    *("frozen_string", "[mise]"),
-)
-_OVER_LINES = (
-    "arg",
-    "option",
-    "flag",
-    "env",
-)  # tags that the next lines describe further
+# Beginnings of comments for programs, not for people.
+_DIRECTIVES = (
+    "!", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "coding:", "coding=", "/usr/bin/",
+    "/bin/", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:", "@ts-",
+    "prettier-", "frozen_string", "[mise]",
+)  # fmt: skip
+# Tags that the next lines describe further.
+_OVER_LINES = ("arg", "option", "flag", "env")
 _USAGE_INDENT = "  "
 _MOST_BLANK_LINES = 2  # in a usage
-_DASHES = (
-    " - ",
-    ": ",
-    " -- ",
-    " \u2013 ",
-    " \u2014 ",
-)  # between a script's name and its summary
+# Between a script's name and its summary.
+_DASHES = (" - ", ": ", " -- ", " \u2013 ", " \u2014 ")
 
 
 class Header:
@@ -99,9 +70,11 @@ class Header:
             if tag is None or (kind == LATE and tag[0] == SUB):
                 self._read_text(kind, text)
                 continue
+
             self._in_licence = False
             while self._rows and is_heading(self._rows[-1][1]):
                 self._rows.pop()  # a heading of tags
+
             dialect, name, value = tag
             self._owner = name if dialect in (ARGC, SUB) else ""
             if (dialect, name) == (SUB, "usage"):
@@ -120,9 +93,11 @@ class Header:
             dialect, name, value = self.tags[-1]
             self.tags[-1] = (dialect, name, f"{value} {bare}".strip())
             return
+
         self._owner = ""
         if kind in (LOCAL, LATE):
-            return
+            return  # such a comment is about the code below it
+
         low = bare.lower()
         has_words = any(map(str.isalnum, bare))
         if not has_words or begins_licence(low):
@@ -157,17 +132,16 @@ class Header:
                 is_indented = True
             elif text.strip():
                 if is_indented or "" in following:
-                    break
+                    break  # prose begins
             elif usage or following:
+                # A few blank lines are part of a usage if it goes on behind them.
                 near = rows[index : index + _MOST_BLANK_LINES + 1]
-                ahead = next((text for _, text in near if text.strip()), "")
-                if not ahead.startswith(_USAGE_INDENT):
+                if not _first_text(near).startswith(_USAGE_INDENT):
                     break
             following.append(text.expandtabs().rstrip())
             index += 1
-        margins = [len(line) - len(line.lstrip()) for line in following if line]
-        margin = min(margins, default=0)
-        usage += [line[margin:] for line in following]
+
+        usage += _without_margin(following)
         while usage and not usage[-1]:
             usage.pop()
         while usage and not usage[0]:
@@ -187,7 +161,8 @@ class Header:
                 paragraphs.append([])
             elif kind not in (LOCAL, LATE) and not self._is_own_name(text):
                 paragraphs[-1].append(text.rstrip())
-        paragraphs = _without_empty_headings([lines for lines in paragraphs if lines])
+        filled = [lines for lines in paragraphs if lines]
+        paragraphs = _without_empty_headings(filled)
 
         for number, paragraph in enumerate(paragraphs):
             rest = self._after(description, paragraph)
@@ -212,17 +187,19 @@ class Header:
         return None
 
     def _is_own_name(self, text: str) -> bool:
+        """Return whether a line has only the script's name, with or without its extension."""
         bare = text.strip(" \t`*=-").lower()
-        return bare in (self._name, self._name.rpartition(".")[0] or self._name)
+        stem = self._name.rpartition(".")[0]
+        return bare == self._name or (stem != "" and bare == stem)
 
     def _without_name(self, text: str) -> str:
         """Return a line without the script's name before a dash or colon: `copy - Copy a table`."""
         bare = text.strip()
         if bare.startswith(("--- ", "=== ")):  # in a frame
             bare = bare.strip("-= ")
-        for sign in _DASHES:
-            name, found, rest = bare.partition(sign)
-            if found and self._is_own_name(name):
+        for dash in _DASHES:
+            name, sign, rest = bare.partition(dash)
+            if sign and self._is_own_name(name):
                 return rest.strip()
         return bare
 
@@ -236,9 +213,8 @@ class Header:
             if is_text and not is_example and is_prose(line):
                 paragraph.append(line)
             elif paragraph and is_text and is_heading(line):
-                paragraph.append(
-                    line
-                )  # the paragraph introduces a list, or ends with a source
+                # The paragraph introduces a list, or ends with a source.
+                paragraph.append(line)
             elif paragraph:
                 sentence = first_sentence(" ".join(paragraph))
                 if not sentence.endswith(":"):
@@ -247,13 +223,28 @@ class Header:
         return ""
 
 
+def _first_text(rows: "list[tuple[str, str]]") -> str:
+    """Return the text of the first row that is not blank, or ""."""
+    for _, text in rows:
+        if text.strip():
+            return text
+    return ""
+
+
+def _without_margin(lines: "list[str]") -> list[str]:
+    """Return the lines without the blanks that all of them begin with."""
+    margins = [len(line) - len(line.lstrip()) for line in lines if line]
+    margin = min(margins, default=0)
+    return [line[margin:] for line in lines]
+
+
 def _without_empty_headings(paragraphs: "list[list[str]]") -> "list[list[str]]":
     """Return the paragraphs without each heading that has no text below it."""
-    kept: list[list[str]] = []
+    result: list[list[str]] = []
     has_text_below = False
     for paragraph in reversed(paragraphs):
         is_text = not all(map(is_heading, paragraph))
         if is_text or has_text_below:
-            kept.insert(0, paragraph)
+            result.insert(0, paragraph)
         has_text_below = is_text
-    return kept
+    return result

@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ENDS = " \t\n;{}=()"
+_DOTS = ("...", "…")  # behind an argument that may be repeated
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "\n": ""}
 # Properties that change only pages, or the variables that usage sets.
 _FOR_PAGES = (
-    *(
-        "help",
-        "long_help",
-        "help_md",
-        "help_heading",
-        "display_order",
-        "global",
-        "count",
-    ),
-    *("deprecated", "deprecated_warn_at", "deprecated_remove_at"),
-)
+    "help", "long_help", "help_md", "help_heading", "display_order", "global", "count",
+    "deprecated", "deprecated_warn_at", "deprecated_remove_at",
+)  # fmt: skip
 _KEYS = {"help": "description", "env": "env"}  # properties with the same meaning
+_KEYWORDS = {
+    "#true": True,
+    "true": True,
+    "#false": False,
+    "false": False,
+    "#null": None,
+}
 _USUAL_DASHES = ("double_dash", "optional")
 _EFFECTS = {"read": "read", "write": "change", "destructive": "destroy"}
 _PLACES = {"file": "file", "path": "file", "dir": "directory", "directory": "directory"}
@@ -73,13 +73,7 @@ def nodes_of(text: str) -> list[Node]:
 
 
 def _value(word: str) -> "str | bool | None":
-    return {
-        "#true": True,
-        "true": True,
-        "#false": False,
-        "false": False,
-        "#null": None,
-    }.get(word, word)
+    return _KEYWORDS.get(word, word)
 
 
 def _tokens(text: str) -> "Iterator[tuple[str, str]]":
@@ -97,29 +91,41 @@ def _tokens(text: str) -> "Iterator[tuple[str, str]]":
             at += 1
         elif text.startswith("//", at):
             at = text.find("\n", at) % (len(text) + 1)
-        elif sign in '"#' and (quoted := _quoted(text, at)):
-            inside, at = quoted
-            yield "text", inside
         else:
-            end = at
-            while end < len(text) and text[end] not in _ENDS:
-                end += 1
-            word = text[at:end]
-            if text[end : end + 1] == "=":
-                yield "property", word
-                at = end + 1
-            else:
-                yield "word", word
-                at = max(end, at + 1)
+            kind, token, at = _word_or_text(text, at)
+            yield kind, token
     yield "end", ""
+
+
+def _word_or_text(text: str, at: int) -> "tuple[str, str, int]":
+    """Return the kind and text of the token at a position, and the position after it."""
+    if text[at] in '"#':
+        quoted = _quoted(text, at)
+        if quoted is not None:
+            inside, after = quoted
+            return "text", inside, after
+
+    end = at
+    while end < len(text) and text[end] not in _ENDS:
+        end += 1
+    word = text[at:end]
+    if text[end : end + 1] == "=":
+        return "property", word, end + 1
+    return (
+        "word",
+        word,
+        max(end, at + 1),
+    )  # at least one character, so that the loop ends
 
 
 def _quoted(text: str, start: int) -> "tuple[str, int] | None":
     """Return the text of the string that begins at `start` and the position after it, or None."""
-    hashes = len(text[start:]) - len(text[start:].lstrip("#"))
-    opening = start + hashes
-    if text[opening : opening + 1] != '"':
+    opening = start
+    while text.startswith("#", opening):
+        opening += 1
+    if not text.startswith('"', opening):
         return None
+    hashes = opening - start
     mark = '"""' if text.startswith('"""', opening) else '"'
     begin = opening + len(mark)
     if hashes or mark == '"""':
@@ -127,6 +133,7 @@ def _quoted(text: str, start: int) -> "tuple[str, int] | None":
         if end < 0:
             return None
         return text[begin:end].strip("\n"), end + len(mark) + hashes
+
     inside = ""
     at = begin
     while at < len(text):
@@ -143,86 +150,118 @@ def _quoted(text: str, start: int) -> "tuple[str, int] | None":
 
 def argument_of(node: Node) -> "tuple[dict[str, Any], bool]":
     """Return the keys of an `arg` or a `flag` as in a command.json, and whether they say it all."""
+    is_flag = node.name == "flag"
     form = str(node.values[0]) if node.values else ""
-    found = _flag(form) if node.name == "flag" else _positional(form)
-    keys, exact = found
-    properties = {**node.properties}
-    for child in node.children:
-        if child.name == "choices":
-            exact = exact and not child.properties and not child.children
-            keys["choices"] = [str(value) for value in child.values]
-        elif child.name == "arg" and node.name == "flag" and child.values:
-            keys["value"] = str(child.values[0]).strip("<>[]")
-            exact = exact and not child.properties and not child.children
-        elif child.name in _FOR_PAGES and child.values:
-            properties.setdefault(child.name, child.values[0])
-        elif child.name == "effect" and child.values:
-            properties["effect"] = child.values[0]
-        else:
-            exact = False
+    keys, exact = _flag(form) if is_flag else _positional(form)
+
+    exact = _read_children(node, keys) and exact
+    properties = {**_texts_of_children(node), **node.properties}
     for name, value in properties.items():
-        exact = _set(keys, name, value, is_flag=node.name == "flag") and exact
+        if not _set(keys, name, value, is_flag=is_flag):
+            exact = False
+
     if "default" in keys:
         keys.pop("required", None)
-        if node.name == "flag" and "value" not in keys and "negatable" not in keys:
+        is_switch = is_flag and "value" not in keys
+        if is_switch and "negatable" not in keys:
             del keys["default"]  # a flag that nothing makes false
             exact = False
-    place = _PLACES.get(keys.get("value", keys["name"].removesuffix("...")).lower())
+    noun = keys.get("value", keys["name"].removesuffix("..."))
+    place = _PLACES.get(noun.lower())
     if place and "choices" not in keys:
         keys["complete"] = place
     return keys, exact
 
 
+def _read_children(node: Node, keys: "dict[str, Any]") -> bool:
+    """Set the keys that the children mean; return whether the keys say all that they do."""
+    exact = True
+    for child in node.children:
+        is_plain = not child.properties and not child.children
+        if child.name == "choices":
+            keys["choices"] = [str(value) for value in child.values]
+            exact = exact and is_plain
+        elif child.name == "arg" and node.name == "flag" and child.values:
+            keys["value"] = str(child.values[0]).strip("<>[]")
+            exact = exact and is_plain
+        elif not _is_text(child):
+            exact = False
+    return exact
+
+
+def _texts_of_children(node: Node) -> "dict[str, str | bool | None]":
+    """Return the children that could be properties, such as `long_help "…"`."""
+    texts: dict[str, str | bool | None] = {}
+    for child in node.children:
+        if _is_text(child):
+            texts.setdefault(child.name, child.values[0])
+    return texts
+
+
+def _is_text(child: Node) -> bool:
+    is_known = child.name in _FOR_PAGES or child.name == "effect"
+    return is_known and bool(child.values)
+
+
 def _positional(form: str) -> "tuple[dict[str, Any], bool]":
-    repeats = form.endswith(("...", "…"))
-    bare = form.removesuffix("...").removesuffix("…").strip()
-    is_optional = bare.startswith("[")
-    name = bare.strip("<>[]").removesuffix("...").removesuffix("…")
-    repeats = repeats or name != bare.strip("<>[]")
+    """Read `<file>`, `[file]`, `<file>...` or `<file...>`."""
+    bare = _without_dots(form).strip()
+    inside = bare.strip("<>[]")
+    name = _without_dots(inside)
+    exact = " " not in name and not name.startswith("-")
+    repeats = form.endswith(_DOTS) or inside.endswith(_DOTS)
     keys: dict[str, Any] = {"name": f"{name}..." if repeats else name}
-    if not is_optional:
+    if not bare.startswith("["):
         keys["required"] = True
-    return keys, " " not in name and not name.startswith("-")
+    return keys, exact
+
+
+def _without_dots(text: str) -> str:
+    return text.removesuffix("...").removesuffix("…")
 
 
 def _flag(form: str) -> "tuple[dict[str, Any], bool]":
+    """Read `-f --force`, `--user <name>` or `-v, --verbose...`."""
     keys: dict[str, Any] = {}
     exact = True
     names = []
     for word in form.replace(",", " ").split():
         if word.startswith("-"):
-            names.append(word.removesuffix("...").removesuffix("…"))
-            if names[-1] != word:
+            names.append(_without_dots(word))
+            if word.endswith(_DOTS):
                 keys["repeats"] = True
         elif "value" in keys or not word.startswith("<") or not word.endswith(">"):
             exact = False  # several values, an optional one or a repeated one
             keys.setdefault("value", word.strip("<>[].…"))
         else:
             keys["value"] = word.strip("<>")
+    if "value" not in keys:
+        keys.pop("repeats", None)  # a flag may always be repeated
+
     long = [name for name in names if name.startswith("--")]
     short = [name for name in names if not name.startswith("--")]
     keys["name"] = (long or short or [""])[0]
     if long and short:
         keys["short"] = short[0]
-    if "value" not in keys:
-        keys.pop("repeats", None)  # a flag may always be repeated
-    return keys, exact and len(long) == 1 and len(short) < 2
+    if len(long) != 1 or len(short) > 1:
+        exact = False
+    return keys, exact
 
 
 def _set(
     keys: "dict[str, Any]", name: str, value: "str | bool | None", *, is_flag: bool
 ) -> bool:
     """Set the key that a property means; return whether it is translated or has no effect."""
-    text = str(value).lower() if isinstance(value, bool) else str(value or "")
-    has_value = not is_flag or "value" in keys
     if value in (None, False) and name != "default":
         return True
+    text = _text_of(value)
     if name in _KEYS:
         keys[_KEYS[name]] = text
     elif name == "long_help":
         keys.setdefault("description", text)
     elif name == "default":
-        if has_value or text.lower() != "false":
+        is_switch = is_flag and "value" not in keys
+        if not is_switch or text.lower() != "false":  # a switch is false anyway
             keys["default"] = text
     elif name == "required":
         keys["required"] = True
@@ -233,12 +272,15 @@ def _set(
     elif name == "negate" and text == f"--no-{keys['name'].removeprefix('--')}":
         keys["negatable"] = True
     else:
-        return (
-            name in _FOR_PAGES
-            or name.startswith("hide")
-            or (name, text) == _USUAL_DASHES
-        )
+        is_for_pages = name in _FOR_PAGES or name.startswith("hide")
+        return is_for_pages or (name, text) == _USUAL_DASHES
     return True
+
+
+def _text_of(value: "str | bool | None") -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value or ""
 
 
 def _set_repeats(keys: "dict[str, Any]", *, is_flag: bool) -> None:
