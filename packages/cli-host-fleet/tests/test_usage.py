@@ -7,7 +7,9 @@ import json
 import pytest
 from click.shell_completion import ShellComplete
 
-from cli_host_fleet import check, copy_files, run
+from cli_host_fleet.check import check_hosts
+from cli_host_fleet.copy_files import copy_to_hosts
+from cli_host_fleet.run import run_on_hosts
 from conftest import Cli
 
 
@@ -88,29 +90,29 @@ def _offered(command: object, args: list[str], typed: str) -> list[str]:
 def test_tab_after_on(cli: Cli) -> None:
     """Hosts and groups, also at the end of a set that is begun."""
     config = ["--ssh-config", str(cli.rig.ssh_config), "--on"]
-    assert _offered(run.command, config, "web0")[:4] == [
+    assert _offered(run_on_hosts, config, "web0")[:4] == [
         "web01",
         "web02",
         "web03",
         "web04",
     ]
-    assert _offered(run.command, config, "web01,db@web0")[:2] == [
+    assert _offered(run_on_hosts, config, "web01,db@web0")[:2] == [
         "web01,db@web01",
         "web01,db@web02",
     ]
-    assert _offered(check.command, config, "web01!@fa") == ["web01!@failed"]
-    assert "docker:" in _offered(run.command, config, "")
+    assert _offered(check_hosts, config, "web01!@fa") == ["web01!@failed"]
+    assert "docker:" in _offered(run_on_hosts, config, "")
     file = cli.root / "hosts.json"
     hosts = {"app1": {"ZONE": "a"}}
     listed = {"app": {"hosts": ["app1"]}, "_meta": {"hostvars": hosts}}
     file.write_text(json.dumps(listed))
     given = ["--inventory", str(file), "--on"]
-    assert _offered(run.command, given, "") == [
+    assert _offered(run_on_hosts, given, "") == [
         *("app1", "docker:", "podman:", "kube:"),
         *("@all", "@failed", "@app"),
     ]
-    assert _offered(run.command, given, "@a") == ["@all", "@app"]
-    assert _offered(run.command, ["--inventory", "/missing", "--on"], "") == []
+    assert _offered(run_on_hosts, given, "@a") == ["@all", "@app"]
+    assert _offered(run_on_hosts, ["--inventory", "/missing", "--on"], "") == []
 
 
 def test_tab_after_the_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,10 +128,8 @@ def test_tab_after_the_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("COMMAND_CATEGORY", "fleet")
     monkeypatch.setenv("COMMAND_NAME", "run")
     options = ["--on", "web01"]
-    assert _offered(run.command, options, "de") == ["demo"]
-    assert _offered(run.command, [*options, "demo"], "he") == ["hello"]
-    assert _offered(run.command, [*options, "demo", "do"], "") == ["dev", "prod"]
-    assert "self" not in _offered(run.command, options, "")
-    assert _offered(copy_files.command, options, "") == [""], (
-        "the shell completes files"
-    )
+    assert _offered(run_on_hosts, options, "de") == ["demo"]
+    assert _offered(run_on_hosts, [*options, "demo"], "he") == ["hello"]
+    assert _offered(run_on_hosts, [*options, "demo", "do"], "") == ["dev", "prod"]
+    assert "self" not in _offered(run_on_hosts, options, "")
+    assert _offered(copy_to_hosts, options, "") == [""], "the shell completes files"

@@ -38,15 +38,15 @@ def confirm(
         raise NotAgreedError(_NOT_CONFIRMED)
 
 
-def become(program: Program, given: Mapping[str, Any]) -> Elevation | None:
+def become(program: Program, params: Mapping[str, Any]) -> Elevation | None:
     """Return the user to run the command as, if any; ask for the sudo password if requested."""
-    asks = given["become_ask"]
-    is_elevated = given["become"] or given["become_user"] or asks
+    asks = params["become_ask"]
+    is_elevated = params["become"] or params["become_user"] or asks
     if not is_elevated:
         return None
 
     # The name becomes an argument of sudo, so it must not look like an option.
-    user = given["become_user"] or "root"
+    user = params["become_user"] or "root"
     if user.startswith("-"):
         raise FleetError(f"--become-user {user}: not a valid user name")
 

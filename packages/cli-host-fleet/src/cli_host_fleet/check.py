@@ -16,7 +16,7 @@ from cli_host_fleet.asking import become
 from cli_host_fleet.beginning import begin
 from cli_host_fleet.captured import STREAMS, Captured
 from cli_host_fleet.checksums import read_sums, sum_of
-from cli_host_fleet.command_jobs import CommandJob, Order, ShippedJob, there
+from cli_host_fleet.command_jobs import CommandJob, Order, ShippedJob, path_on_host
 from cli_host_fleet.complete import complete_words
 from cli_host_fleet.connecting import connecting_options, transport
 from cli_host_fleet.examining_view import ExaminingView
@@ -48,7 +48,7 @@ from host import OneLineCommand, Program
     metavar="WORDS...",
     shell_complete=complete_words,
 )
-def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
+def check_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> None:
     """Check that every host of a set can run the command WORDS, without running it."""
     beginning = begin(targets, words)
     program = beginning.program
@@ -57,16 +57,16 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
 
     job: Job
     sums = None
-    if given["installed"]:
-        job = InstalledCheck(program, order, hosts, given["installed"])
+    if params["installed"]:
+        job = InstalledCheck(program, order, hosts, params["installed"])
         sums = checksums(order.command.directory)
     else:
         job = ShippedCheck(program, order, hosts)
-    job.connect(transport(targets, hosts, given), become(program, given))
+    job.connect(transport(targets, hosts, params), become(program, params))
 
     examine = functools.partial(examined, sums)
-    view = ExaminingView(view_for(given["form"], hosts), examine, STREAMS)
-    options = Options(forks=given["forks"], connect_timeout=given["connect_timeout"])
+    view = ExaminingView(view_for(params["form"], hosts), examine, STREAMS)
+    options = Options(forks=params["forks"], connect_timeout=params["connect_timeout"])
     fleet = Fleet(job, options, view)
 
     results = carry_out(fleet, job, view)
@@ -92,7 +92,7 @@ class InstalledCheck(CommandJob):
         self.shipment.close()
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
-        program = there(self._installed, facts)
+        program = path_on_host(self._installed, facts)
         words = self.order.command.words
         script = to_host.script("check.sh")
         return Start(["sh", "-c", script, "check", program, *words])
@@ -129,10 +129,10 @@ def checksums(directory: str) -> dict[str, str]:
     return sums
 
 
-def drift(here: Mapping[str, str], elsewhere: Mapping[str, str]) -> str:
+def drift(local: Mapping[str, str], remote: Mapping[str, str]) -> str:
     """Return how a host's files differ from the local ones, or "" if they do not."""
-    names = sorted({*here, *elsewhere})
-    different = [name for name in names if here.get(name) != elsewhere.get(name)]
+    names = sorted({*local, *remote})
+    different = [name for name in names if local.get(name) != remote.get(name)]
     if not different:
         return ""
     return f"differs from the local files: {shortened(different)}"

@@ -121,13 +121,13 @@ class CommandJob(Job):
         masked = self._program.masked_arguments(command, self.order.args)
         return [*command.words, *masked]
 
-    def _environment_there(
+    def _environment_on_host(
         self, host: Host, facts: Mapping[str, str], place: str
     ) -> dict[str, str]:
         """Return the command's environment on a host; raises HostError and RefusedError."""
         command = self.order.command
         inventory = {**self._referenced, **host.variables}
-        caller = variables.caller_there(os.environ, inventory, facts)
+        caller = variables.caller_on_host(os.environ, inventory, facts)
         environment = self._program.environment(command.words, caller, facts)
 
         # The references stand for the values that `connect` has resolved, once for all hosts.
@@ -139,14 +139,17 @@ class CommandJob(Job):
         # These are sent if they are set, whether a source names them or not.
         asked = {*inventory, *self.order.asked, *command.definition.required_envs}
         asked.update(argument.env for argument in command.definition.args)
-        given = {name: caller[name] for name in asked if name in caller}
+        requested = {name: caller[name] for name in asked if name in caller}
 
-        return self._chosen(list(environment.values()), given, place)
+        return self._chosen(list(environment.values()), requested, place)
 
     def _chosen(
-        self, environment: Collection[Variable], given: Mapping[str, str], place: str
+        self,
+        environment: Collection[Variable],
+        requested: Mapping[str, str],
+        place: str,
     ) -> dict[str, str]:
-        """Return `given`, and those of the command's variables that the job sends.
+        """Return `requested`, and those of the command's variables that the job sends.
 
         Raises RefusedError if a required variable is missing or invalid.
         """
@@ -249,13 +252,19 @@ class ShippedJob(CommandJob):
 
         file = f"{place}/{self._folder}/{definition.entrypoint}"
         argv = [*self._prefix, file, *self.order.args]
-        environment = self._environment_there(host, facts.variables(), place)
+        environment = self._environment_on_host(host, facts.variables(), place)
         return Start(argv, environment, self._library, self._requires)
 
     def _chosen(
-        self, environment: Collection[Variable], given: Mapping[str, str], place: str
+        self,
+        environment: Collection[Variable],
+        requested: Mapping[str, str],
+        place: str,
     ) -> dict[str, str]:
-        chosen = {**variables.shipped(environment, given, place), **self.order.declared}
+        chosen = {
+            **variables.shipped(environment, requested, place),
+            **self.order.declared,
+        }
         if self._has_unresolved:
             return chosen  # a preview: the required variables may be among the secrets
 
@@ -285,18 +294,21 @@ class InstalledJob(CommandJob):
         self.shipment.close()
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
-        program = there(self._path, facts)
+        program = path_on_host(self._path, facts)
         argv = [program, *self.order.command.words, *self.order.args]
-        environment = self._environment_there(host, facts.variables(), place)
+        environment = self._environment_on_host(host, facts.variables(), place)
         return Start(argv, environment)
 
     def _chosen(
-        self, environment: Collection[Variable], given: Mapping[str, str], place: str
+        self,
+        environment: Collection[Variable],
+        requested: Mapping[str, str],
+        place: str,
     ) -> dict[str, str]:
-        return {**variables.for_installed(environment, given), **self.recorded}
+        return {**variables.for_installed(environment, requested), **self.recorded}
 
 
-def there(path: str, facts: Facts) -> str:
+def path_on_host(path: str, facts: Facts) -> str:
     """Return a path on a host, with `~/` expanded to the host's home directory."""
     if path.startswith("~/"):
         return facts.home + path.removeprefix("~")

@@ -59,7 +59,7 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def transport(
-    targets: Targets, hosts: Mapping[str, Host], given: Mapping[str, Any]
+    targets: Targets, hosts: Mapping[str, Host], params: Mapping[str, Any]
 ) -> Transport:
     """Return the way to the hosts; raises FleetError, and MissingError without its program."""
     for host in hosts.values():
@@ -71,8 +71,8 @@ def transport(
             "ssh is not installed or not on PATH", "install openssh-client"
         )
 
-    is_default = given["keep_connections"] is None
-    keep = "60s" if is_default else given["keep_connections"]
+    is_default = params["keep_connections"] is None
+    keep = "60s" if is_default else params["keep_connections"]
     if not _TIME.fullmatch(keep):
         raise FleetError(
             f"--keep-connections {keep}: expected a time such as 60s, or 0"
@@ -81,6 +81,6 @@ def transport(
     if keep.strip("0smhdw"):  # a digit other than 0
         directory = ssh.control_directory(os.environ)
 
-    connect_timeout = given["connect_timeout"]
+    connect_timeout = params["connect_timeout"]
     calling = Calling(targets.ssh_config, connect_timeout, keep, directory, is_default)
     return Ssh(calling, os.environ)

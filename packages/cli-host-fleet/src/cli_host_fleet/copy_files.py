@@ -43,7 +43,9 @@ from host import OneLineCommand, Program
     "files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files
 )
 @click.argument("to", metavar="DEST")
-def command(targets: Targets, files: tuple[str, ...], to: str, **given: Any) -> None:
+def copy_to_hosts(
+    targets: Targets, files: tuple[str, ...], to: str, **params: Any
+) -> None:
     """Copy files and folders to DEST on every host of a set, and compare their checksums.
 
     DEST is a directory if it ends with a slash, or if there are several files; it is made if it is
@@ -53,8 +55,8 @@ def command(targets: Targets, files: tuple[str, ...], to: str, **given: Any) -> 
     program = Program.current()
     job = CopyJob(targets.hosts(program), files, to)
     examine = functools.partial(compared, job.sums)
-    view = ExaminingView(view_for(given["form"], job.hosts), examine, ("stdout",))
-    sys.exit(run_or_preview(program, job, targets, given, view))
+    view = ExaminingView(view_for(params["form"], job.hosts), examine, ("stdout",))
+    sys.exit(run_or_preview(program, job, targets, params, view))
 
 
 class CopyJob(Job):
@@ -101,7 +103,7 @@ class CopyJob(Job):
         argv = ["sh", "-c", script, "copy", self._how, self._to]
         return Start(argv, {"CLI_DIR": place})
 
-    def _environment_there(
+    def _environment_on_host(
         self, host: Host, facts: Mapping[str, str], place: str
     ) -> Mapping[str, str]:
         return {}

@@ -54,8 +54,10 @@ class ExaminingView:
     def finished(self, result: Result) -> None:
         self._inner.finished(result)
 
-    def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None:
-        self._inner.tick(running, done, total)
+    def tick(
+        self, running: Sequence[str], results: Sequence[Result], total: int
+    ) -> None:
+        self._inner.tick(running, results, total)
 
     def end(self, results: Sequence[Result], seconds: float) -> None:
         self._inner.end(results, seconds)

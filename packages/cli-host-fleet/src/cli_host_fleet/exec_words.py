@@ -47,23 +47,23 @@ from host import OneLineCommand, Program
 @format_option
 @group_options
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- WORDS...]")
-def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
+def exec_on_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> None:
     """Run WORDS on every host of a set: a program there and its arguments, without a shell.
 
     With --shell, bash runs LINE, and WORDS are its arguments: $1, $2 and so on.
     """
-    line = given["shell"]
+    line = params["shell"]
     if not line and not words:
         raise FleetError("name a program to run, or give a line with --shell")
-    check_names(given["asked"])
+    check_names(params["asked"])
     program = Program.current()
     argv = [*words]
     if line:
         argv = ["bash", "-c", line, "bash", *words]
 
     hosts = targets.hosts(program)
-    job = ExecJob(hosts, argv, given["asked"], given["stdin"], is_line=bool(line))
-    sys.exit(run_or_preview(program, job, targets, given))
+    job = ExecJob(hosts, argv, params["asked"], params["stdin"], is_line=bool(line))
+    sys.exit(run_or_preview(program, job, targets, params))
 
 
 class ExecJob(Job):
@@ -95,10 +95,10 @@ class ExecJob(Job):
         argv = self._argv
         if self._is_line and not facts.bash:
             argv = ["sh", *argv[1:]]
-        environment = self._environment_there(host, facts.variables(), place)
+        environment = self._environment_on_host(host, facts.variables(), place)
         return Start(argv, environment)
 
-    def _environment_there(
+    def _environment_on_host(
         self, host: Host, facts: Mapping[str, str], place: str
     ) -> Mapping[str, str]:
         # The facts, such as HOME, are not sent: each host has its own.

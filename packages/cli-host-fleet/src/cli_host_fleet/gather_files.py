@@ -46,8 +46,8 @@ _MOST_SUMS = 64 << 20  # bytes of the list of checksums before an archive
 @format_option
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.argument("directory", metavar="DIR", shell_complete=complete_files)
-def command(
-    targets: Targets, paths: tuple[str, ...], directory: str, **given: Any
+def gather_from_hosts(
+    targets: Targets, paths: tuple[str, ...], directory: str, **params: Any
 ) -> None:
     """Fetch files and folders from every host of a set into DIR/HOST, and compare their checksums.
 
@@ -63,8 +63,8 @@ def command(
         archive = captured.streams["stdout"]
         return unpacked(result, archive, f"{directory}/{result.host}")
 
-    view = ExaminingView(view_for(given["form"], job.hosts), examine, ("stdout",))
-    sys.exit(run_or_preview(program, job, targets, given, view))
+    view = ExaminingView(view_for(params["form"], job.hosts), examine, ("stdout",))
+    sys.exit(run_or_preview(program, job, targets, params, view))
 
 
 class GatherJob(Job):
@@ -88,7 +88,7 @@ class GatherJob(Job):
         argv = ["sh", "-c", script, "gather", *self._paths]
         return Start(argv, {"CLI_DIR": place})
 
-    def _environment_there(
+    def _environment_on_host(
         self, host: Host, facts: Mapping[str, str], place: str
     ) -> Mapping[str, str]:
         return {}

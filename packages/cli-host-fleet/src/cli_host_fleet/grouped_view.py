@@ -72,7 +72,9 @@ class GroupedView(TextView):
             held.captured.close()  # the group has the same output
         group.hosts.append(result.host)
 
-    def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None:
+    def tick(
+        self, running: Sequence[str], results: Sequence[Result], total: int
+    ) -> None:
         now = time.monotonic()
         for host, held in self._running.items():
             if held.since is None or held.passed_on is not None:
@@ -84,7 +86,7 @@ class GroupedView(TextView):
         is_quiet = now - self._last_end > _QUIET
         if running and self._ended and is_quiet:
             self._print_groups()
-        super().tick(running, done, total)
+        super().tick(running, results, total)
 
     def end(self, results: Sequence[Result], seconds: float) -> None:
         """Print the groups that are left, and one row for hosts that ended alike."""

@@ -19,7 +19,7 @@ from host import OneLineCommand, Program
     default="text",
     help="Print names, or JSON.",
 )
-def command(targets: Targets, form: str) -> None:
+def list_hosts(targets: Targets, form: str) -> None:
     """Show the hosts of a set, one per line, without connecting to them."""
     hosts = targets.hosts(Program.current())
     if form == "text":

@@ -106,7 +106,7 @@ class Job:
             # Of a host's facts, only its name can be guessed before anything connects.
             facts = {"HOSTNAME": host.name}
             try:
-                names |= self._environment_there(host, facts, "").keys()
+                names |= self._environment_on_host(host, facts, "").keys()
             except RefusedError as refusal:
                 raise OperationError(f"{host.name}: {refusal}") from None
 
@@ -153,7 +153,7 @@ class Job:
         """Return what a host starts in the directory `place`; raises HostError, RefusedError."""
         raise NotImplementedError
 
-    def _environment_there(
+    def _environment_on_host(
         self, host: Host, facts: Mapping[str, str], place: str
     ) -> Mapping[str, str]:
         """Return the environment on a host; raises HostError and RefusedError."""

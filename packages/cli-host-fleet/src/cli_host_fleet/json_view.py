@@ -65,7 +65,9 @@ class JsonView:
             self.problem = failure
         captured.close()
 
-    def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None:
+    def tick(
+        self, running: Sequence[str], results: Sequence[Result], total: int
+    ) -> None:
         """Do nothing: JSON has no live view."""
 
     def end(self, results: Sequence[Result], seconds: float) -> None:

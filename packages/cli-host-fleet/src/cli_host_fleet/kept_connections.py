@@ -21,8 +21,10 @@ def kept_connections(
     hosts: Iterable[Host], calling: Calling, environ: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """Map each host to the ssh options that decide which connection it uses."""
-    may_be_own = calling.own and ssh_config.uses("controlpath", calling.config)
-    if not may_be_own and not calling.control_directory:
+    may_be_users = calling.follows_config and ssh_config.uses(
+        "controlpath", calling.config
+    )
+    if not may_be_users and not calling.control_directory:
         # No connection is shared, so `ssh -G` need not run for each host.
         return {host.name: [*ssh.UNSHARED] for host in hosts}
 
@@ -31,10 +33,10 @@ def kept_connections(
 
     def options(host: Host) -> tuple[str, list[str]]:
         printed = settings.of_host(host)
-        if may_be_own:
-            own = _users(printed)
-            if own is not None:
-                return host.name, own
+        if may_be_users:
+            users = _users(printed)
+            if users is not None:
+                return host.name, users
 
         if not calling.control_directory:
             return host.name, [*ssh.UNSHARED]

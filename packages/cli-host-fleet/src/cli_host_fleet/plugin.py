@@ -6,13 +6,26 @@ from collections.abc import Iterator
 
 from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
 
+_CHANGE = "change"
+_READ = "read"
+# the word, the function below this package, the description and the effects
 _COMMANDS = (
-    ("run", "run", "Run a command on many hosts", "change"),
-    ("exec", "exec_words", "Run any program or line of shell on many hosts", "change"),
-    ("copy", "copy_files", "Copy files to many hosts", "change"),
-    ("gather", "gather_files", "Fetch files from many hosts", "change"),
-    ("hosts", "hosts", "Show the hosts of a set", "read"),
-    ("check", "check", "Check that hosts can run a command", "read"),
+    ("run", "run:run_on_hosts", "Run a command on many hosts", _CHANGE),
+    (
+        "exec",
+        "exec_words:exec_on_hosts",
+        "Run any program or line of shell on many hosts",
+        _CHANGE,
+    ),
+    ("copy", "copy_files:copy_to_hosts", "Copy files to many hosts", _CHANGE),
+    (
+        "gather",
+        "gather_files:gather_from_hosts",
+        "Fetch files from many hosts",
+        _CHANGE,
+    ),
+    ("hosts", "hosts:list_hosts", "Show the hosts of a set", _READ),
+    ("check", "check:check_hosts", "Check that hosts can run a command", _READ),
 )
 
 
@@ -26,11 +39,11 @@ def discover_commands(
     """
     yield CategoryDeclaration(("fleet",), "Fleet", "Run commands on many hosts")
 
-    for word, module, description, effects in _COMMANDS:
+    for word, function, description, effects in _COMMANDS:
         definition = {
             "name": f"Fleet {word}",
             "description": description,
-            "entrypoint": f"cli_host_fleet.{module}:command",
+            "entrypoint": f"cli_host_fleet.{function}",
             "effects": effects,
             "sources": False,
             # Even of `hosts`: --inventory and --ssh-config can start programs, too.

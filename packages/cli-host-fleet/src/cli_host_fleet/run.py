@@ -52,22 +52,22 @@ from host import OneLineCommand
     metavar="WORDS...",
     shell_complete=complete_words,
 )
-def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
+def run_on_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> None:
     """Run the command WORDS, with its arguments, on every host of a set."""
     beginning = begin(targets, words)
     program = beginning.program
     hosts = beginning.hosts
     args, declared = program.ask_arguments(beginning.command, beginning.args)
-    order = Order(beginning.command, args, given["asked"], given["stdin"], declared)
+    order = Order(beginning.command, args, params["asked"], params["stdin"], declared)
 
     job: Job
-    if given["installed"]:
-        job = InstalledJob(program, order, hosts, given["installed"])
+    if params["installed"]:
+        job = InstalledJob(program, order, hosts, params["installed"])
     else:
         job = ShippedJob(program, order, hosts)
 
-    if not given["dry_run"]:
-        transport(targets, hosts, given)  # reports a missing ssh before the question
-        confirm(program, beginning.command, list(hosts), agreed=given["yes"])
+    if not params["dry_run"]:
+        transport(targets, hosts, params)  # reports a missing ssh before the question
+        confirm(program, beginning.command, list(hosts), agreed=params["yes"])
 
-    sys.exit(run_or_preview(program, job, targets, given))
+    sys.exit(run_or_preview(program, job, targets, params))

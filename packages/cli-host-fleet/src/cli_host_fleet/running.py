@@ -128,15 +128,15 @@ group_options = _all_of(
 )
 
 
-def options_of(given: Mapping[str, Any]) -> Options:
+def options_of(params: Mapping[str, Any]) -> Options:
     """Return the options of a run, from those of `connecting_options` and `rollout_options`."""
     return Options(
-        given["forks"],
-        given["serial"],
-        given["max_fail"],
-        given["retries"],
-        given["timeout"],
-        given["connect_timeout"],
+        params["forks"],
+        params["serial"],
+        params["max_fail"],
+        params["retries"],
+        params["timeout"],
+        params["connect_timeout"],
     )
 
 
@@ -161,7 +161,7 @@ def run_or_preview(
     program: Program,
     job: Job,
     targets: Targets,
-    given: Mapping[str, Any],
+    params: Mapping[str, Any],
     view: View | None = None,
 ) -> int:
     """Run a job on its hosts, or show it with --dry-run; return the exit status.
@@ -169,15 +169,15 @@ def run_or_preview(
     The run is recorded in the history, and its failed hosts are remembered for `@failed`. If a
     signal stops the run, end this process with that signal.
     """
-    options = options_of(given)
-    if given["dry_run"]:
-        click.echo(preview(job, options, given["form"]))
+    options = options_of(params)
+    if params["dry_run"]:
+        click.echo(preview(job, options, params["form"]))
         return 0
 
-    job.connect(transport(targets, job.hosts, given), become(program, given))
+    job.connect(transport(targets, job.hosts, params), become(program, params))
     if view is None:
         view = view_for(
-            given["form"], job.hosts, group=given["group"], diff=given["diff"]
+            params["form"], job.hosts, group=params["group"], diff=params["diff"]
         )
 
     words, args = job.recorded_as(program)

@@ -35,14 +35,15 @@ _FIXED = (
 class Calling:
     """The parameters of all ssh calls; sockets of shared connections are in `control_directory`.
 
-    If `own` is true and the user's ssh_config shares connections, its sockets are used instead.
+    If `follows_config` is true and the user's ssh_config shares connections, its sockets are used
+    instead.
     """
 
     config: str = ""
     connect_timeout: int = 10
     keep: str = "60s"
     control_directory: str = ""
-    own: bool = False
+    follows_config: bool = False
 
 
 def call(
@@ -88,12 +89,12 @@ def _target(host: Host, calling: Calling) -> list[str]:
 
 def environment(caller: Mapping[str, str]) -> dict[str, str]:
     """Return the caller's environment for ssh, without variables that `SendEnv` usually sends."""
-    kept = {}
+    passed_on = {}
     for name, value in caller.items():
         is_locale = name in _LOCALE or name.startswith("LC_")
         if not is_locale:
-            kept[name] = value
-    return kept
+            passed_on[name] = value
+    return passed_on
 
 
 def control_directory(caller: Mapping[str, str]) -> str:

@@ -51,11 +51,13 @@ class TextView:
         for lines in self._lines.pop(result.host, ()):
             lines.close()
 
-    def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None:
+    def tick(
+        self, running: Sequence[str], results: Sequence[Result], total: int
+    ) -> None:
         if not self._lively:
             return
 
-        text = f"{len(done)}/{total} · {counts(done)} · {' '.join(running)}"
+        text = f"{len(results)}/{total} · {counts(results)} · {' '.join(running)}"
         line = text[: self._columns - 1].encode()
         if line != self._live:
             self._erase()

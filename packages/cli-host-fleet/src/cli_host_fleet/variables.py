@@ -30,7 +30,7 @@ class Variable(Protocol):
     def shadows(self) -> Collection[object]: ...
 
 
-def caller_there(
+def caller_on_host(
     caller: Mapping[str, str], inventory: Mapping[str, str], facts: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the variables that stand for the caller's environment when a command runs on a host.
@@ -42,13 +42,13 @@ def caller_there(
 
 
 def shipped(
-    variables: Collection[Variable], given: Mapping[str, str], place: str
+    variables: Collection[Variable], requested: Mapping[str, str], place: str
 ) -> dict[str, str]:
     """Return the environment for a command that is shipped to the directory `place`.
 
     A variable of the caller's environment is sent only if it overrides a variable from one of
-    the command's sources, such as a `.env` file, or if it is in `given`, which has the variables
-    of the inventory and those that the user asked to send.
+    the command's sources, such as a `.env` file, or if it is in `requested`, which has the
+    variables of the inventory and those that the user asked to send.
     """
     words = {}
     sources = {}
@@ -60,14 +60,14 @@ def shipped(
     places = {name: place + path for name, path in _PLACES.items()}
 
     # Later ones win: what describes the run, the caller's own values, the sources (SPEC 2.6).
-    return {**sources, **given, **_callers(variables), **words, **places}
+    return {**sources, **requested, **_callers(variables), **words, **places}
 
 
 def for_installed(
-    variables: Collection[Variable], given: Mapping[str, str]
+    variables: Collection[Variable], requested: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the variables to send; the program on the host adds those of its own sources."""
-    return {**given, **_callers(variables)}
+    return {**requested, **_callers(variables)}
 
 
 def _callers(variables: Collection[Variable]) -> dict[str, str]:
