@@ -82,7 +82,12 @@ _SVG = """\
 </g>
 </svg>
 """
+_TERMINAL = '<g transform="translate({terminal_x}, {terminal_y})">'
 # In the recording, the lines move up behind a screen of fixed height.
+_SCROLLING_TERMINAL = (
+    '<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-screen)">'
+    '\n<g class="scroll">'
+)
 _SCREEN_CLIP = """\
 <clipPath id="{unique_id}-screen">
 <rect width="{terminal_width}" height="{screen_height}"/>
@@ -105,23 +110,17 @@ def terminal_picture(
         name, wrapped[:_SCREEN], theme, "{height}\f{chrome}\f{terminal_height}"
     )
     height, chrome, screen_height = parts.split("\f")
-    template = _SVG.replace(
-        "</defs>", _SCREEN_CLIP.replace("{screen_height}", screen_height)
-    )
+
+    clip = _SCREEN_CLIP.replace("{screen_height}", screen_height)
+    frame = chrome.replace("{", "{{").replace("}", "}}")
+    motion = _MOTION.replace("{rules}", _timeline([line.plain for line in wrapped]))
+    template = _SVG.replace("</defs>", clip)
     template = template.replace("{height}", height)
-    template = template.replace(
-        "{chrome}", chrome.replace("{", "{{").replace("}", "}}")
-    )
-    template = template.replace(
-        '<g transform="translate({terminal_x}, {terminal_y})">',
-        '<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-screen)">'
-        '\n<g class="scroll">',
-    )
+    template = template.replace("{chrome}", frame)
+    template = template.replace(_TERMINAL, _SCROLLING_TERMINAL)
     template = template.replace("</g>\n</svg>", "</g>\n</g>\n</svg>")
-    motion = _MOTION.replace("{rules}", _timeline([part.plain for part in wrapped]))
-    return _exported(
-        name, wrapped, theme, template.replace("</style>", f"{motion}</style>")
-    )
+    template = template.replace("</style>", f"{motion}</style>")
+    return _exported(name, wrapped, theme, template)
 
 
 def _exported(name: str, lines: list[Text], theme: TerminalTheme, template: str) -> str:
@@ -132,6 +131,8 @@ def _exported(name: str, lines: list[Text], theme: TerminalTheme, template: str)
     svg = console.export_svg(
         title="acme", theme=theme, unique_id=f"acme-{name}", code_format=template
     )
+
+    # Each text gets its line as a class, which the rules of the recording name.
     return re.sub(r'(<text class="[^"]*)("[^>]*-line-(\d+)\))', r"\1 l\3\2", svg)
 
 
@@ -145,6 +146,7 @@ def _timeline(lines: list[str]) -> str:
     prompts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
     begin = prompts[2]
     rules = [f".l{number} {{{{ animation: none }}}}" for number in range(begin)]
+
     shown: list[float] = [0.0] * begin  # when each line appears
     now = 0.0
     for number, line in enumerate(lines[begin:], begin):
@@ -152,32 +154,40 @@ def _timeline(lines: list[str]) -> str:
             now += _PAUSE
             shown.append(now)
             letters = len(line)
-            rules.append(
-                f".l{number} {{{{ animation: type {letters * _TYPING:.2f}s "
-                f"steps({letters}) {now:.2f}s backwards }}}}"
-            )
-            now += letters * _TYPING
+            duration = letters * _TYPING
+            typing = f"type {duration:.2f}s steps({letters}) {now:.2f}s backwards"
+            rules.append(f".l{number} {{{{ animation: {typing} }}}}")
+            now += duration
         else:
             rules.append(f".l{number} {{{{ animation-delay: {now:.2f}s }}}}")
             shown.append(now)
         now += _READING
-    return "\n".join([*rules, *_scrolling(shown, now)])
+
+    rules += _scrolling(shown, now)
+    return "\n".join(rules)
 
 
 def _scrolling(shown: list[float], total: float) -> Iterator[str]:
     """Yield the CSS that moves the lines up when the screen is full."""
     yield "@keyframes scroll {{"
     for number, time_shown in enumerate(shown[_SCREEN:], 1):
-        offset = number * _LINE_HEIGHT
-        yield f"{100 * time_shown / total:.3f}% {{{{ transform: translateY(-{offset:.1f}px) }}}}"
-    yield f"100% {{{{ transform: translateY(-{(len(shown) - _SCREEN) * _LINE_HEIGHT:.1f}px) }}}}"
+        percent = 100 * time_shown / total
+        yield _keyframe(f"{percent:.3f}", number)
+    yield _keyframe("100", len(shown) - _SCREEN)
     yield "}}"
     yield f".scroll {{{{ animation: scroll {total:.2f}s step-end both }}}}"
 
 
+def _keyframe(percent: str, lines: int) -> str:
+    """Return the CSS for a time at which that many lines are above the screen."""
+    offset = lines * _LINE_HEIGHT
+    return f"{percent}% {{{{ transform: translateY(-{offset:.1f}px) }}}}"
+
+
 def badge(name: str, value: str, colour: str) -> str:
     """Return a badge: a name, and a value on a coloured ground."""
-    left, right = (7 * len(word) + 12 for word in (name, value))
+    left = _width(name)
+    right = _width(value)
     return _BADGE.format(
         name=name,
         value=value,
@@ -188,3 +198,8 @@ def badge(name: str, value: str, colour: str) -> str:
         name_at=left / 2,
         value_at=left + right / 2,
     )
+
+
+def _width(word: str) -> int:
+    """Return the pixels for a word of a badge, with its margins."""
+    return 7 * len(word) + 12

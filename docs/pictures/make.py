@@ -162,6 +162,7 @@ def pictures() -> dict[str, str]:
     made = {f"badge-{name}.svg": badge(*words) for name, words in _BADGES.items()}
     for name, text in _screens().items():
         made[f"{name}.svg"] = terminal_picture(name, text, DARK)
+
     minute = _in_a_home(lambda home: _Desk(home).first_minute())
     made["minute.svg"] = terminal_picture("minute", minute, LIGHT, moving=True)
     made["minute-dark.svg"] = terminal_picture("minute-dark", minute, DARK, moving=True)
@@ -173,7 +174,12 @@ def pictures() -> dict[str, str]:
 
 def _screens() -> dict[str, str]:
     """Return the text of each picture with its escape sequences, as a terminal receives it."""
-    return json.loads(_in_a_home(lambda home: json.dumps(dict(_Desk(home).screens()))))
+
+    def draw(home: str) -> str:
+        return json.dumps(dict(_Desk(home).screens()))
+
+    # As one text, in which the path of the home directory is replaced.
+    return json.loads(_in_a_home(draw))
 
 
 def _in_a_home(draw: Callable[[str], str]) -> str:
@@ -192,6 +198,7 @@ class _Desk:
             raise AssertionError(f"{home} must have as many characters as {_HOME}")
         self.home = Path(home)
         self.root = self.home / "acme"
+
         bin_dir = self.home / ".local" / "bin"
         bin_dir.mkdir(parents=True)
         (bin_dir / "acme").symlink_to(self.root / "core" / "acme")
@@ -201,26 +208,14 @@ class _Desk:
             "USER": "babbage",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
-            **{
-                f"GIT_{who}_{what}": value
-                for who in ("AUTHOR", "COMMITTER")
-                for what, value in (
-                    ("NAME", "Ada"),
-                    ("EMAIL", "ada@example.com"),
-                    ("DATE", "2026-01-05T09:00:00Z"),
-                )
-            },
         }
-        self._quietly(
-            sys.executable,
-            "-m",
-            "host",
-            "self",
-            "init",
-            str(self.root),
-            "--name",
-            "acme",
-        )
+        for role in ("AUTHOR", "COMMITTER"):
+            self.environ[f"GIT_{role}_NAME"] = "Ada"
+            self.environ[f"GIT_{role}_EMAIL"] = "ada@example.com"
+            self.environ[f"GIT_{role}_DATE"] = "2026-01-05T09:00:00Z"
+
+        host = (sys.executable, "-m", "host")
+        self._quietly(*host, "self", "init", str(self.root), "--name", "acme")
         shutil.rmtree(self.root / "commands" / "demo")
         _write(self.root, _ACME)
 
@@ -228,29 +223,30 @@ class _Desk:
         """Yield each picture's name and text."""
         plugin = self.home / "plugins" / "release"
         _write(plugin, _PLUGIN)
-        self._quietly(
-            "git", "-C", str(plugin), "init", "--quiet", "--initial-branch=main"
-        )
+        git_init = ("init", "--quiet", "--initial-branch=main")
+        self._quietly("git", "-C", str(plugin), *git_init)
         self._commit(plugin)
         self._quietly("acme", "self", "plugin", "add", f"file://{plugin}", "--yes")
+
         yield "root", self._shown("acme")
         yield "category", self._shown("acme db", "acme setup")
-        yield (
-            "env",
-            self._shown("STAGE=review acme self env deploy staging REGION STAGE TOKEN"),
-        )
-        wrong = (
+        env = "STAGE=review acme self env deploy staging REGION STAGE TOKEN"
+        yield "env", self._shown(env)
+        misspelt = (
             "acme stagin",
             "acme deploy staging --dry-rnu",
             "acme self plugin install x",
         )
-        yield "suggestion", self._shown(*wrong)
+        yield "suggestion", self._shown(*misspelt)
         yield "progress", self._download()
+
         _write(plugin, _NEWER)
         self._commit(plugin)
         yield "update", self._shown("acme self plugin update --dry-run")
+
+        # Two problems for the doctor: a missing script, and settings that everybody can change.
         (self.root / "commands/db/tune/main.sh").unlink()
-        self.root.joinpath("config/settings.conf").chmod(0o666)
+        (self.root / "config/settings.conf").chmod(0o666)
         yield "doctor", self._shown("acme self doctor")
 
     def first_minute(self) -> str:
@@ -258,12 +254,7 @@ class _Desk:
 
         The parts: the scripts are added; Tab; a typo; --explain; the picker; and the history.
         """
-        for folder in ("commands/db", "commands/deploy", "commands/setup"):
-            shutil.rmtree(self.root / folder)
-        (self.root / "config/settings.conf").unlink()
-        _write(self.home / "bin", _SCRIPTS)
-        for name in _SCRIPTS:
-            (self.home / "bin" / name).chmod(0o755)
+        self._keep_only_scripts()
         environ = {
             **self.environ,
             "CLI_RECORD": "1",
@@ -277,24 +268,39 @@ class _Desk:
         session.enter("source <(acme self completion bash)")
 
         shown = session.enter("ls bin")
-        shown += session.press(
-            "acme self plugin add ./bin\r", "[y/N] "
-        ) + session.enter("y")
-        listed = session.press("acme deploy \t", "$ acme deploy ").partition("\n")
-        shown += f"{listed[0].rstrip()} <Tab>\n{listed[2]}" + session.enter("staging")
+        shown += session.press("acme self plugin add ./bin\r", "[y/N] ")
+        shown += session.enter("y")
+
+        # Tab itself shows nothing, so the picture names it.
+        completed = session.press("acme deploy \t", "$ acme deploy ")
+        line, _, candidates = completed.partition("\n")
+        shown += f"{line.rstrip()} <Tab>\n{candidates}"
+        shown += session.enter("staging")
+
         shown += session.enter("acme bakcup")
         shown += session.enter("DB=test acme --explain backup | head -n 16")
+
         # Some machines have fzf, which the picker would use.
         session.enter(f"everywhere=$PATH PATH={self._programs_for_picker()}")
-        shown += session.press("acme self pick\r", "text: ") + session.press(
-            "dep\r", "text: "
-        )
-        shown += session.press("\r", "\nstage: ") + session.enter("production")
+        shown += session.press("acme self pick\r", "text: ")
+        shown += session.press("dep\r", "text: ")
+        shown += session.press("\r", "\nstage: ")
+        shown += session.enter("production")
         session.enter("PATH=$everywhere")
+
         self._settle_history()
         shown += session.enter("acme self history")
         session.end()
         return f"$ {shown}"
+
+    def _keep_only_scripts(self) -> None:
+        """Leave an installation without commands, and a folder with scripts beside it."""
+        for folder in ("commands/db", "commands/deploy", "commands/setup"):
+            shutil.rmtree(self.root / folder)
+        (self.root / "config/settings.conf").unlink()
+        _write(self.home / "bin", _SCRIPTS)
+        for name in _SCRIPTS:
+            (self.home / "bin" / name).chmod(0o755)
 
     def _programs_for_picker(self) -> str:
         """Return a PATH with the program and what its scripts need."""
@@ -314,32 +320,33 @@ class _Desk:
             if not line:
                 lines.append(line)
                 continue
+
+            # A run has two records: one when it starts, and one when it has ended.
             record = json.loads(line)
             number = runs.setdefault(record["id"], len(runs))
             record["id"] = _RUN_IDS[number]
             if "start" in record:
-                record |= {
-                    "start": _RUN_STARTS[number],
-                    "user": "babbage",
-                    "host": "web1",
-                }
+                record["start"] = _RUN_STARTS[number]
+                record["user"] = "babbage"
+                record["host"] = "web1"
             else:
                 record["seconds"] = _RUN_SECONDS[number]
             lines.append(json.dumps(record, separators=(",", ":")))
+
         spool.write_text("\n".join([*lines, ""]))
 
     def _commit(self, repository: Path) -> None:
-        self._quietly("git", "-C", str(repository), "add", "--all")
-        self._quietly(
-            "git", "-C", str(repository), "commit", "--quiet", "--message", "Release"
-        )
+        git = ("git", "-C", str(repository))
+        self._quietly(*git, "add", "--all")
+        self._quietly(*git, "commit", "--quiet", "--message", "Release")
 
     def _quietly(self, *words: str) -> None:
         subprocess.run(words, env=self.environ, check=True, capture_output=True)
 
     def _shown(self, *lines: str) -> str:
         """Run command lines; return each after a prompt, followed by its output."""
-        return "\n".join(f"{_PROMPT}{line}\n{self._run(line)}" for line in lines)
+        texts = [f"{_PROMPT}{line}\n{self._run(line)}" for line in lines]
+        return "\n".join(texts)
 
     def _run(self, line: str) -> str:
         """Run a command on a terminal and return its output."""
@@ -352,16 +359,16 @@ class _Desk:
         """Return the output of a download whose server sends only half of the file."""
         line = "acme setup postman"
         shown = self._half_downloaded(line)
-        tool = json.loads(
-            (self.root / "commands/setup/postman/command.json").read_text()
-        )
-        text = re.sub(
-            r"http://127\S+", tool["envs"]["POSTMAN_DOWNLOAD_URL"], shown.split("\r")[0]
-        )
         bar_shown = _BAR.search(shown)
         if bar_shown is None:
             raise AssertionError(f"no bar: {shown!r}")
         label, progress = bar_shown.groups()
+
+        # A reader should see the address of the definition, not that of the server here.
+        definition_file = self.root / "commands/setup/postman/command.json"
+        definition = json.loads(definition_file.read_text())
+        address = definition["envs"]["POSTMAN_DOWNLOAD_URL"]
+        text = re.sub(r"http://127\S+", address, shown.partition("\r")[0])
 
         # The measured rate varies in width, which would change the length of the bar.
         behind = f"{progress}[00:01<00:01, 8.40MiB/s]"
@@ -427,12 +434,15 @@ def _write(root: Path, files: Mapping[str, dict[str, object] | str]) -> None:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            content if isinstance(content, str) else json.dumps(content, indent=2)
-        )
-        if isinstance(content, dict) and "entrypoint" in content:
-            path.with_name("main.sh").write_text("#!/usr/bin/env bash\necho done\n")
-            path.with_name("main.sh").chmod(0o755)
+        if isinstance(content, str):
+            path.write_text(content)
+            continue
+
+        path.write_text(json.dumps(content, indent=2))
+        if "entrypoint" in content:
+            script = path.with_name("main.sh")
+            script.write_text("#!/usr/bin/env bash\necho done\n")
+            script.chmod(0o755)
 
 
 def main() -> None:

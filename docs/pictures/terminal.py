@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 COLUMNS = 57  # readable on a phone
+_ROWS = 40
 
 _PATIENCE = 60.0  # seconds for a run
 _INVISIBLE = re.compile(r"\r(?=\r*\n)|\a|\033\[\?2004[hl]\r?")
@@ -29,10 +30,11 @@ class TerminalSession:
         options: tuple[str, ...] = ("--norc", "-i"),
     ) -> None:
         self._child, self._terminal = pty.fork()
-        if not self._child:
+        if self._child == 0:
             os.chdir(home)
             os.execve("/bin/bash", ["bash", *options], {**environ, "PS1": "$ "})
-        size = struct.pack("HHHH", 40, COLUMNS, 0, 0)
+
+        size = struct.pack("HHHH", _ROWS, COLUMNS, 0, 0)
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, size)
         if "-i" in options:
             self.read(lambda shown: shown.endswith("$ "))
@@ -51,22 +53,26 @@ class TerminalSession:
 
         Raises TimeoutError after `patience` seconds.
         """
-        shown = b""
-        text = ""
+        output = b""
+        shown = ""
         until = time.monotonic() + patience
-        while not ends(text):
+        while not ends(shown):
             left = max(0.0, until - time.monotonic())
-            if not select.select([self._terminal], [], [], left)[0]:
-                raise TimeoutError(f"{shown!r}")
+            ready, _, _ = select.select([self._terminal], [], [], left)
+            if not ready:
+                raise TimeoutError(f"{output!r}")
+
             try:
                 chunk = os.read(self._terminal, 65536)
             except OSError:  # Linux raises EIO when the program has ended
                 break
             if not chunk:
                 break
-            shown += chunk
-            text = _INVISIBLE.sub("", shown.decode(errors="ignore"))
-        return text
+
+            # A character may be cut in two between chunks, so all of the output is decoded again.
+            output += chunk
+            shown = _INVISIBLE.sub("", output.decode(errors="ignore"))
+        return shown
 
     def end(self) -> None:
         """Close the terminal, which ends the program."""

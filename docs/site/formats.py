@@ -44,12 +44,20 @@ def _objects(kind: str, inside: str) -> Iterator[tuple[str, str]]:
     """Yield the place and the kind of each object in a value, such as "args.choices"."""
     if kind in FILES and FILES[kind].base:
         return  # they are in the section of that file
+
     for key in keys_of(kind).values():
-        alone, items = words_of(key.type)
-        values = [word.removeprefix("object of ").removesuffix("s") for word in alone]
-        others = [kind for value in values for kind in ALTERNATIVES.get(value, ())]
-        for word in (*alone, *items, *others):
+        for word in _words(key.type):
             if word in OBJECTS:
                 place = f"{inside}{key.name}"
                 yield place, word
                 yield from _objects(word, f"{place}.")
+
+
+def _words(type_of_key: str) -> list[str]:
+    """Return all words in the type of a key: "object of arguments" has "argument", too."""
+    alone, items = words_of(type_of_key)
+    words = [*alone, *items]
+    for word in alone:
+        value = word.removeprefix("object of ").removesuffix("s")
+        words += ALTERNATIVES.get(value, ())
+    return words
