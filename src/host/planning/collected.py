@@ -6,6 +6,7 @@ from typing import Any
 
 from host.errors import HostError
 from host.planning.checked_records import CHECKED, Checked, absolute_path, check_texts
+from host.planning.first_words import files_by_word
 from host.planning.loading import LoadedPlugin, package_files
 from host.planning.plugin_worker import PluginAnswer
 from host.records import (
@@ -201,6 +202,12 @@ class Collected:
         trees.sort(key=lambda tree: tree.order)
         sources.sort(key=lambda source: LOAD_ORDER[source.reader])
         orders = [command.order for command in commands if not command.ours]
+
+        # First words stay right while the directory is unchanged, so it must be watched.
+        first_words = {}
+        for tree in trees:
+            if tree.plugin and tree.path in self.stamps:
+                first_words[tree.path] = files_by_word(tree)
         return Lock(
             trees=trees,
             commands=commands,
@@ -212,6 +219,7 @@ class Collected:
             after_runs=after_runs,
             first_declared=min(orders, default=None),
             recorded=self.recorded,
+            first_words=first_words,
         )
 
 

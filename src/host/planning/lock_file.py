@@ -72,6 +72,7 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "plugins": [plugin.row() for plugin in lock.plugins.values()],
         "disabled": lock.disabled,
         "recorded": lock.recorded,
+        "first_words": lock.first_words,
     }
 
     definitions = [command.json for command in lock.commands]

@@ -98,7 +98,7 @@ class FolderNode(Node):
     is_folder = True
     linked = False  # true if the node is reached through a link
     owned = False  # true in a command's folder, whose files are not scripts: see `read_command`
-    holds: bool | None = None
+    evidence: str | None = None  # set by `evidence_of_commands`
     defaults: "tuple[Definition, ...] | None" = None
     _base = ""  # the real path of the tree, or of the folder behind the last link that leaves it
     _inside: "dict[str, FolderNode] | None" = None
@@ -333,41 +333,48 @@ class FolderNode(Node):
 
     def holds_commands(self) -> bool:
         """Return whether the node has a category.json, a command.json or commands below it."""
-        if self.holds is None:
-            self.holds = self._search()
-        return self.holds
+        return bool(self.evidence_of_commands())
 
-    def _search(self) -> bool:
+    def evidence_of_commands(self) -> str:
+        """Return the path of a file that shows what `holds_commands` asks, or "" for none."""
+        if self.evidence is None:
+            self.evidence = self._search()
+        return self.evidence
+
+    def _search(self) -> str:
         if not self.is_folder:
-            return any(words for words, _ in self.scripts)
+            return next((path for words, path in self.scripts if words), "")
         if is_file(f"{self.at}/category.json"):
-            return True
+            return f"{self.at}/category.json"
         pending = [self]
         while pending:
             node = pending.pop()
-            if (node is not self and node.script) or node.has_command_near():
-                while (
-                    node.parent and node is not self
-                ):  # the command is below these parents, too
+            script = node.script if node is not self else ""
+            evidence = script or node.command_near()
+            if evidence:
+                # The command is below these parents, too.
+                while node.parent and node is not self:
                     node = node.parent
-                    node.holds = True
-                return True
+                    node.evidence = evidence
+                return evidence
             pending += node.inside().values()
-        return False
+        return ""
 
-    def has_command_near(self) -> bool:
-        """Return whether the folder or a direct subfolder has a command.json."""
-        if is_file(f"{self.at}/command.json"):
-            return True
+    def command_near(self) -> str:
+        """Return the path of a command.json in the folder or a direct subfolder, or ""."""
+        path = f"{self.at}/command.json"
+        if is_file(path):
+            return path
         try:
             with posix.scandir(self.at) as entries:
                 for entry in entries:
                     is_folder = is_word(entry.name) and not entry.is_symlink()
-                    if is_folder and is_file(f"{entry.path}/command.json"):
-                        return True
+                    path = f"{entry.path}/command.json"
+                    if is_folder and is_file(path):
+                        return path
         except OSError:
             pass  # a listing of the folder reports the error
-        return False
+        return ""
 
     def above(self) -> "tuple[Definition, ...]":
         """Return the parents' definitions that have defaults for this node, the outermost first.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     _Words = Sequence[Sequence[str]]
 
-FORMAT = b"cli-host lock 21 "
+FORMAT = b"cli-host lock 22 "
 # nanoseconds; FAT stores file times in steps of two seconds
 SLOWEST_CLOCK = 2_100_000_000
 _HASH_KEY = 0x636C69
@@ -58,9 +58,11 @@ class Lock(Record):
     `plugins` has the plugins by name, in the order in which they were queried.
     `stamps` has a stamp of each path, taken before the path was read. `disabled` maps each disabled
     plugin to the words of its commands, to explain an unknown word; `recorded` maps each plugin to
-    the first words that it had when it was added. `first_declared` is the lowest `order` of a
-    third-party plugin that declares commands in code, or None. A run of a command in a folder whose
-    plugin comes before that parses neither `commands` nor `plugins` nor `disabled` nor `recorded`.
+    the first words that it had when it was added. `first_words` maps the path of a plugin's tree to
+    its first words, each with a file that shows that there are commands, or with "".
+    `first_declared` is the lowest `order` of a third-party plugin that declares commands in code,
+    or None. A run of a command in a folder whose plugin comes before that parses none of
+    `commands`, `plugins`, `disabled`, `recorded` and `first_words`.
     """
 
     trees: "list[CommandTree]"
@@ -73,6 +75,9 @@ class Lock(Record):
     after_runs: "Sequence[AfterRun]" = ()
     first_declared: int | None = None
     recorded: "Mapping[str, Sequence[str]]" = _parsed_later("recorded", _NOTHING)
+    first_words: "Mapping[str, Mapping[str, str]]" = _parsed_later(
+        "first_words", _NOTHING
+    )
 
     # the lines of the lock file for the values that are parsed later
     unparsed = memoryview(b"")
@@ -206,6 +211,7 @@ def _parse_later(lines: bytes) -> "dict[str, Any]":
         "plugins": plugins,
         "disabled": values["disabled"],
         "recorded": values["recorded"],
+        "first_words": values["first_words"],
     }
 
 

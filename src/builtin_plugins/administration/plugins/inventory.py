@@ -10,8 +10,8 @@ from builtin_plugins.plugins_folder.registry import Registry, effective_registry
 from builtin_plugins.plugins_folder.version import PluginVersion
 from host import Record, SourceError, UsageError, masked_text
 from host.cli.session import Session
+from host.planning.first_words import files_by_word
 from host.run.catalog import Catalog
-from host.run.command_files import FolderNode
 from host.run.declarations import CommandTree
 from host.run.declared_commands import Declared
 from host.run.lock import Lock
@@ -55,13 +55,15 @@ class KnownPlugin(Record):
     def words(self) -> list[str]:
         """Return the first words of the plugin's commands."""
         words = {command.words[0] for command in self.own.commands}
-        if self.entry.words and self.entry.version_dir:
+        if self.entry.version_dir:
             # Only this program writes the files, so the words are those of the addition.
-            return sorted(words | set(self.entry.words))
+            words.update(self.entry.words)
         for tree in self.own.trees:
-            for word, node in FolderNode(tree).inside().items():
-                if node.script or node.holds_commands():
-                    words.add(tree.under[0] if tree.under else word)
+            files = self.own.first_words.get(tree.path)
+            # While each file exists, the words of the current lock are those of now.
+            if files is None or not all(map(os.path.isfile, files.values())):
+                files = files_by_word(tree)
+            words.update([word for word, file in files.items() if file])
         return sorted(words)
 
     def described(self) -> dict[str, Any]:
@@ -106,7 +108,7 @@ def inventory(
     registry = effective_registry(plugins_dir)
     session.messages.warn(*registry.problems)
 
-    trees = _trees_of_versions(lock, registry)
+    trees = _unchanged_trees(lock, registry, plugins_dir)
     directories = {}
     for plugin in directory.find_directory_plugins(
         plugins_dir, registry, without=trees
@@ -124,9 +126,11 @@ def inventory(
     restore = f"{session.program} self plugin sync"
     plugins = []
     for name, entry in entries.items():
-        own = Lock([], declared.get(name, ()))
-        if name in trees:
-            own = own.replaced(trees=[trees[name]])
+        own = Lock(
+            [trees[name]] if name in trees else [],
+            declared.get(name, ()),
+            first_words=lock.first_words,
+        )
         if entry.is_package:  # the trees and commands of all its entry points
             own, _ = declarations(lock, entry)
         plugins.append(
@@ -135,15 +139,21 @@ def inventory(
     return plugins
 
 
-def _trees_of_versions(lock: Lock, registry: Registry) -> dict[str, CommandTree]:
-    """Return the trees in the lock of the plugins whose files only this program writes.
+def _unchanged_trees(
+    lock: Lock, registry: Registry, plugins_dir: str
+) -> dict[str, CommandTree]:
+    """Return the trees in the lock of the plugins whose entries are complete.
 
-    Their entries are complete, so nothing else of them has to be read.
+    Nothing else of these plugins has to be read: only this program writes their files, or they have
+    no plugin.json, which the lock would notice.
     """
     trees = {}
     for tree in lock.trees:
         entry = registry.entries.get(tree.plugin)
-        if entry and entry.version_dir and entry.enabled and not entry.is_package:
+        if entry is None or entry.is_package or not entry.enabled:
+            continue
+        manifest = os.path.join(plugins_dir, entry.name, directory.MANIFEST)
+        if entry.version_dir or lock.stamps.get(manifest) == "":
             trees[tree.plugin] = tree
     return trees
 
@@ -275,7 +285,9 @@ def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
         trees[not is_own].append(tree)
     return (
         Lock(
-            trees[0], [command for command in lock.commands if command.plugin in names]
+            trees[0],
+            [command for command in lock.commands if command.plugin in names],
+            first_words=lock.first_words,
         ),
         Lock(
             trees[1],

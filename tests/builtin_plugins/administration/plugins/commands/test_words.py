@@ -16,7 +16,9 @@ import pytest
 
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.plugins_folder.entry import Entry
-from host import UsageError
+from host import CommandTree, UsageError
+from host.planning.first_words import files_by_word
+from host.run.lock import Lock
 from host.run.plugin import Plugin
 from testing.installation import Made, command
 from testing.plugin_sources import (
@@ -155,6 +157,49 @@ def test_a_distribution_answers_to_the_names_of_its_entry_points() -> None:
         assert named_plugin(session, name, [other, row]) is row
     with pytest.raises(UsageError, match="there is no plugin acm"):
         named_plugin(session, "acm", [other, row])
+
+
+def _delete_the_only_command(plugin_dir: Path) -> None:
+    shutil.rmtree(plugin_dir / "demo/hi")
+
+
+def _replace_a_script_by_a_directory(plugin_dir: Path) -> None:
+    (plugin_dir / "tool.sh").unlink()
+    (plugin_dir / "tool.sh").mkdir()
+
+
+def _write_the_first_command(plugin_dir: Path) -> None:
+    (plugin_dir / "lib/hi").mkdir()
+    (plugin_dir / "lib/hi/command.json").write_text("{}")
+
+
+EDITS = {
+    "none": (lambda _: None, ["demo", "tool"]),
+    "a folder without commands": (_delete_the_only_command, ["tool"]),
+    "no script": (_replace_a_script_by_a_directory, ["demo"]),
+    "a first command": (_write_the_first_command, ["demo", "lib", "tool"]),
+}
+
+
+@pytest.mark.parametrize(("edit", "words"), EDITS.values(), ids=EDITS)
+@pytest.mark.parametrize("has_other_folder", [True, False])
+def test_the_words_of_a_directory_are_those_of_now(
+    tmp_path: Path,
+    edit: Callable[[Path], None],
+    words: list[str],
+    has_other_folder: bool,
+) -> None:
+    (tmp_path / "demo/hi").mkdir(parents=True)
+    (tmp_path / "demo/hi/command.json").write_text("{}")
+    (tmp_path / "tool.sh").write_text("#!/bin/sh\n")
+    if has_other_folder or "lib" in words:
+        (tmp_path / "lib").mkdir()
+    tree = CommandTree(str(tmp_path), scripts={})
+    in_lock = files_by_word(tree)
+    edit(tmp_path)
+    own = Lock([tree], first_words={tree.path: in_lock})
+    row = KnownPlugin(Entry("acme", "local"), "enabled", own=own)
+    assert row.words == words
 
 
 def test_kept_versions_have_names(install: Install, tmp_path: Path) -> None:

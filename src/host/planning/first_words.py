@@ -1,0 +1,19 @@
+"""The first words of the commands in a plugin's directory, with files that prove them."""
+
+from host.run.command_files import FolderNode
+from host.run.declarations import CommandTree
+
+
+def files_by_word(tree: CommandTree) -> dict[str, str]:
+    """Return the words at the top of a tree, each with a file that shows that it has commands.
+
+    A folder without commands has "", because it may get its first command at any time.
+    """
+    files = {}
+    for word, node in FolderNode(tree).inside().items():
+        files[word] = node.script or node.evidence_of_commands()
+
+    evidence = next(filter(None, files.values()), "")
+    if tree.under and evidence:
+        return {tree.under[0]: evidence}
+    return files
