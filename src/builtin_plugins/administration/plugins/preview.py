@@ -14,6 +14,7 @@ from host.cli.session import Session
 
 _MOST_ROWS = 30  # of commands in a preview without --verbose
 _MOST_NAMES = 10  # in a line of a preview without --verbose
+_DEFAULT_REF = "the default branch"
 
 _Commands = Mapping[Words, Definition]
 _Uses = Mapping[str, list[str]]
@@ -41,27 +42,44 @@ def plan_lines(
     before: PluginVersion | None, after: PluginVersion, *, verbose: bool = True
 ) -> list[str]:
     """Return the lines that show what a plugin adds, or what it changes from `before`."""
-    commands, entry = after.commands, after.entry
+    commands = after.commands
+    uses = _uses_of_plugin(after)
     if before:
-        title = f"{entry.name}: {version_text(before.entry)} → {version_text(entry)}"
-        used = (_uses_of_plugin(before), _uses_of_plugin(after))
-        return change_lines(title, before.commands, commands, *used)
+        title = _change_title(before.entry, after.entry)
+        former_uses = _uses_of_plugin(before)
+        return change_lines(title, before.commands, commands, former_uses, uses)
+
+    lines = [heading(after.entry)]
+    if after.entry.description:
+        lines.append(f"  {after.entry.description}")
     more = "; its Python code may declare more" if after.has_python else ""
-    lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
     lines.append(f"commands: {len(commands)}{more}")
-    if verbose or len(commands) <= _MOST_ROWS:
-        lines += command_lines({" ": commands.items()})
-    else:
+
+    has_many_commands = len(commands) > _MOST_ROWS
+    if has_many_commands and not verbose:
         lines += _grouped_lines(commands)
+    else:
+        lines += command_lines({" ": commands.items()})
+
     lines += _left_out_lines(after.left_out, verbose=verbose)
-    for what, names in (_uses(commands) | _uses_of_plugin(after)).items():
+    for what, names in {**_uses(commands), **uses}.items():
         if names:
             lines.append(f"{what}: {_names(names, verbose=verbose)}")
-    if not verbose and (
-        len(commands) > _MOST_ROWS or len(after.left_out) > _MOST_NAMES
-    ):
+
+    is_cut = has_many_commands or len(after.left_out) > _MOST_NAMES
+    if is_cut and not verbose:
         lines.append("to see everything, add --verbose")
     return lines
+
+
+def _change_title(before: Entry, after: Entry) -> str:
+    """Return what changes: the version, or only the ref that `update` follows."""
+    version = version_text(after)
+    is_same_version = before.version_dir == after.version_dir
+    if is_same_version and before.ref != after.ref:
+        refs = f"{before.ref or _DEFAULT_REF} → {after.ref or _DEFAULT_REF}"
+        return f"{after.name}: {refs}, still at {version}"
+    return f"{after.name}: {version_text(before)} → {version}"
 
 
 def _grouped_lines(commands: _Commands) -> list[str]:

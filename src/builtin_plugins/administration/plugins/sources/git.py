@@ -72,7 +72,8 @@ class GitSource(PluginSource):
     def fetch(self, tx: Transaction) -> PluginVersion:
         source = self.entry.source
         recorded = self.entry.replaced(source=self.stored(self.address))
-        entry = fetch_commit(recorded, self.address, tx, tx.files)
+        inside = self.subdirectory
+        entry = fetch_commit(recorded, self.address, tx, tx.files, inside)
         return self.stage_contents(entry.replaced(source=source), tx, tx.files, source)
 
     def package_source(self, name: str) -> str:
@@ -103,12 +104,14 @@ def git_address(text: str) -> str:
     return address
 
 
-def fetch_commit(recorded: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
+def fetch_commit(
+    recorded: Entry, fetched: str, tx: Transaction, target: str, inside: str
+) -> Entry:
     """Write the files of a commit into the new directory `target`.
 
     The commit is `recorded.commit` or, if that is "", the commit of `recorded.ref`. Returns the
     entry with `commit` and `pinned` set. `fetched` is the address to fetch from, which may contain
-    credentials.
+    credentials. Only the subdirectory `inside` of the files is used, or all if it is "".
     """
     directory = os.path.join(tx.area, "objects.git")
     os.mkdir(directory)
@@ -121,7 +124,7 @@ def fetch_commit(recorded: Entry, fetched: str, tx: Transaction, target: str) ->
     if not commit:
         commit, pinned = _resolve(git, address, recorded.ref)
     commit = _fetch_objects(git, address, commit)
-    write_commit(git, commit, target, address, tx.messages.warn)
+    write_commit(git, commit, target, address, tx.messages.warn, inside)
     return recorded.replaced(commit=commit, pinned=pinned)
 
 
@@ -194,9 +197,16 @@ def _fetch_objects(git: Git, address: str, commit: str) -> str:
 
 
 def write_commit(
-    git: Git, commit: str, target: str, called: str, on_warning: Callable[[str], object]
+    git: Git,
+    commit: str,
+    target: str,
+    called: str,
+    on_warning: Callable[[str], object],
+    inside: str = "",
 ) -> None:
     """Write the files of `commit` into the new directory `target`; folders of submodules are empty.
+
+    `on_warning` is called for what is not fetched, if it is in the subdirectory `inside`.
 
     `git` runs in a bare repository that this program made; this function sets the repository's git
     attributes. The message of an OperationError begins with the repository's name `called`.
@@ -209,7 +219,9 @@ def write_commit(
     packed = Path(git.directory, "files.tar")
     try:
         for name in _submodules(git, commit):
-            on_warning(f"{called}: {name} is a submodule; its content is not fetched")
+            if _is_inside(name, inside):
+                text = f"{name} is a submodule; its content is not fetched"
+                on_warning(f"{called}: {text}")
         git("archive", "--format=tar", f"--output={packed}", commit)
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
@@ -217,7 +229,13 @@ def write_commit(
     packed.unlink()
 
     for name in _large_file_pointers(target):
-        on_warning(f"{called}: {name} is a Git LFS pointer; its content is not fetched")
+        if _is_inside(name, inside):
+            text = f"{name} is a Git LFS pointer; its content is not fetched"
+            on_warning(f"{called}: {text}")
+
+
+def _is_inside(path: str, directory: str) -> bool:
+    return not directory or path == directory or path.startswith(f"{directory}/")
 
 
 def _large_file_pointers(root: str) -> list[str]:

@@ -427,7 +427,7 @@ class RepositoryProject(PipSource):
         address = self._repository.address
         # The build tells the version of the fetched commit.
         recorded = self.entry.replaced(source=without_credentials(address), version="")
-        fetched = fetch_commit(recorded, address, tx, whole_of(tx))
+        fetched = fetch_commit(recorded, address, tx, whole_of(tx), self.subdirectory)
         if not is_python_project(self._project(tx)):
             what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
             raise PluginError(what)

@@ -55,6 +55,18 @@ def test_another_ref_changes_the_pin(install: Install, tmp_path: Path) -> None:
     assert (named.status, set(registry(made))) == (0, {"ops", "old"})
 
 
+def test_another_ref_of_the_same_commit(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "ops", plugin_files("demo/hi"))
+    repository.git("tag", "v1")
+    commit = repository.git("rev-parse", "HEAD")[:12]
+    assert plugin(made, "add", repository.url).status == 0
+    changed = plugin(made, "add", repository.url, "--ref", "v1")
+    title = f"ops: the default branch → v1, still at {commit}\nupdated ops\n"
+    assert changed.stdout.startswith(title)
+    assert registry(made)["ops"]["pinned"]
+
+
 def test_what_was_given_stays_when_the_pin_changes(
     install: Install, tmp_path: Path
 ) -> None:

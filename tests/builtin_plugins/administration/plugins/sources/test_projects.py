@@ -287,3 +287,16 @@ def test_a_pointer_of_git_lfs(install: Install, tmp_path: Path) -> None:
     assert (
         "demo/hi/tool is a Git LFS pointer; its content is not fetched" in done.stderr
     )
+
+
+def test_only_pointers_of_git_lfs_in_the_subdirectory_count(
+    install: Install, tmp_path: Path
+) -> None:
+    made = install()
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+    inside = {f"tools/{name}": text for name, text in plugin_files().items()}
+    files = {**inside, "tools/demo/hi/tool": pointer, "tools2/video": pointer}
+    repository = Repository(tmp_path / "ops", files)
+    done = plugin(made, "add", f"{repository.url}#subdirectory=tools")
+    assert (done.status, done.stderr.count("Git LFS")) == (0, 1)
+    assert "tools/demo/hi/tool is a Git LFS pointer" in done.stderr
