@@ -25,6 +25,7 @@ class Captured:
 
         new_decoder = codecs.getincrementaldecoder("utf-8")
         for name in STREAMS:
+            # Small outputs stay in memory, so that most hosts need no file.
             self.streams[name] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by `close`
             self._decoders[name] = new_decoder()
             self._digests[name] = hashlib.blake2b()

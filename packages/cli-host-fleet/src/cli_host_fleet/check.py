@@ -26,7 +26,8 @@ from cli_host_fleet.job import Job, Start
 from cli_host_fleet.noise import useful_line
 from cli_host_fleet.outcome import outcome
 from cli_host_fleet.results import Result
-from cli_host_fleet.running import carry_out, format_option, view_for
+from cli_host_fleet.run_options import format_option
+from cli_host_fleet.running import carry_out, view_for
 from cli_host_fleet.shortened import shortened
 from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
@@ -62,10 +63,13 @@ def check_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> None
         sums = checksums(order.command.directory)
     else:
         job = ShippedCheck(program, order, hosts)
-    job.connect(transport(targets, hosts, params), become(program, params))
+    way = transport(targets, hosts, params)
+    elevation = become(program, params)
+    job.connect(way, elevation)
 
     examine = functools.partial(examined, sums)
-    view = ExaminingView(view_for(params["form"], hosts), examine, STREAMS)
+    inner = view_for(params["form"], hosts)
+    view = ExaminingView(inner, examine, STREAMS)
     options = Options(forks=params["forks"], connect_timeout=params["connect_timeout"])
     fleet = Fleet(job, options, view)
 

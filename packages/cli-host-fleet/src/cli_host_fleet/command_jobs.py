@@ -108,13 +108,14 @@ class CommandJob(Job):
         return self.order.command.words, self.order.args
 
     def secret_values(self) -> Collection[str]:
-        answers = []
+        values = [*self._secrets.values(), *self._referenced.values()]
+        declared = self.order.declared
         for argument in self.order.command.definition.args:
-            name = f"ARG_{argument.bare_name.upper().replace('-', '_')}"
-            if argument.secret and name in self.order.declared:
-                answers.append(self.order.declared[name])
-
-        return [*self._secrets.values(), *self._referenced.values(), *answers]
+            word = argument.bare_name.upper().replace("-", "_")
+            name = f"ARG_{word}"
+            if argument.secret and name in declared:
+                values.append(declared[name])
+        return values
 
     def masked_words(self) -> list[str]:
         command = self.order.command
@@ -136,12 +137,20 @@ class CommandJob(Job):
             if variable is not None and variable.rank == _SECRETS:
                 environment[name] = variable.replaced(value=value)
 
-        # These are sent if they are set, whether a source names them or not.
-        asked = {*inventory, *self.order.asked, *command.definition.required_envs}
-        asked.update(argument.env for argument in command.definition.args)
-        requested = {name: caller[name] for name in asked if name in caller}
+        requested = {}
+        for name in self._requested_names(inventory):
+            if name in caller:
+                requested[name] = caller[name]
 
         return self._chosen(list(environment.values()), requested, place)
+
+    def _requested_names(self, inventory: Mapping[str, str]) -> set[str]:
+        """Return the variables that are sent if they are set, even if no source names them."""
+        definition = self.order.command.definition
+        names = {*inventory, *self.order.asked, *definition.required_envs}
+        for argument in definition.args:
+            names.add(argument.env)
+        return names
 
     def _chosen(
         self,
@@ -295,7 +304,8 @@ class InstalledJob(CommandJob):
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
         program = path_on_host(self._path, facts)
-        argv = [program, *self.order.command.words, *self.order.args]
+        words = self.order.command.words
+        argv = [program, *words, *self.order.args]
         environment = self._environment_on_host(host, facts.variables(), place)
         return Start(argv, environment)
 

@@ -74,10 +74,10 @@ def _inventory(options: dict[str, Any], place: str) -> Inventory:
         containers = names_in(place, "", os.environ)
         return Inventory({name: Host(name) for name in containers})
 
+    file = options.get("inventory")
+    config = options.get("ssh_config")
     # Options that are not on the command line yet are missing or None.
-    file = options.get("inventory") or ""
-    config = options.get("ssh_config") or ""
-    return read_inventory(file, config)
+    return read_inventory(file or "", config or "")
 
 
 def complete_words(

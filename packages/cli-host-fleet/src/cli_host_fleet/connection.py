@@ -49,6 +49,7 @@ class Connection(EngineClient):  # type: ignore[misc]
         explain: Callable[[int, str], tuple[State, str]],
     ) -> None:
         until_greeting, self._until_end = seconds
+        # Without ClusterShell's time limit, because the session has its own; stderr is separate.
         super().__init__(Worker(None), host, True, None, False)
         self.session = session
         self._loop = loop
@@ -101,9 +102,11 @@ class Connection(EngineClient):  # type: ignore[misc]
     def _start(self) -> Connection:
         self._started = time.monotonic()
         self._process, pipes = start(self._argv, self._environ)
-        self.streams.set_writer("stdin", pipes.stdin, retain=False)
-        self.streams.set_reader("stdout", pipes.stdout)
-        self.streams.set_reader("stderr", pipes.stderr)
+
+        streams = self.streams
+        streams.set_writer("stdin", pipes.stdin, retain=False)
+        streams.set_reader("stdout", pipes.stdout)
+        streams.set_reader("stderr", pipes.stderr)
         return self
 
     def _handle_read(self, sname: str) -> None:
@@ -151,8 +154,9 @@ class Connection(EngineClient):  # type: ignore[misc]
             self._loop.remove_stream(self, stream)
 
     def _close_stream(self, sname: str) -> None:
-        if sname == "stdin" and sname in self.streams:
-            self._lifelines.remove(self.streams[sname].fd)
+        stream = self.streams.get(sname)
+        if sname == "stdin" and stream is not None:
+            self._lifelines.remove(stream.fd)
         super()._close_stream(sname)
 
     def _close(self, abort: bool, timeout: bool) -> None:

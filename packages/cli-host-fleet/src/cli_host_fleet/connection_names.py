@@ -92,6 +92,9 @@ def _add(digest: hashlib.blake2b, part: bytes) -> None:
 def _paths(value: str) -> Iterator[str]:
     """Yield the files in a value; ssh prints paths as they are, and one may contain spaces."""
     words = value.split(" ")
-    for first in range(len(words)):
-        for last in range(first, len(words)):
-            yield " ".join(words[first : last + 1])
+    for start in range(len(words)):
+        path = ""
+        for word in words[start:]:
+            path += word
+            yield path
+            path += " "

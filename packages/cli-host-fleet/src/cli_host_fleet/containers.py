@@ -96,10 +96,13 @@ class Containers:
             in_namespace = ["--namespace", _namespace(self._place)]
             return {host.name: in_namespace for host in hosts}
 
-        as_user = {}
+        as_users = {}
         for host in hosts:
-            as_user[host.name] = ["--user", host.user] if host.user else []
-        return as_user
+            options = []
+            if host.user:
+                options = ["--user", host.user]
+            as_users[host.name] = options
+        return as_users
 
     def argv(self, host: Host, options: Sequence[str], command: str) -> list[str]:
         words = [self._program, "exec", "-i", *options, host.name]

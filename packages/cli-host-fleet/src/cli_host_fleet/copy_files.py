@@ -21,13 +21,8 @@ from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.results import Result
-from cli_host_fleet.running import (
-    dry_run_option,
-    format_option,
-    rollout_options,
-    run_or_preview,
-    view_for,
-)
+from cli_host_fleet.run_options import dry_run_option, format_option, rollout_options
+from cli_host_fleet.running import run_or_preview, view_for
 from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
 from host import OneLineCommand, Program
@@ -53,9 +48,14 @@ def copy_to_hosts(
     DEST is in the home directory of the login.
     """
     program = Program.current()
-    job = CopyJob(targets.hosts(program), files, to)
+    hosts = targets.hosts(program)
+    job = CopyJob(hosts, files, to)
+
+    # The checksums that a host prints are no output for the user.
     examine = functools.partial(compared, job.sums)
-    view = ExaminingView(view_for(params["form"], job.hosts), examine, ("stdout",))
+    inner = view_for(params["form"], hosts)
+    view = ExaminingView(inner, examine, ("stdout",))
+
     sys.exit(run_or_preview(program, job, targets, params, view))
 
 

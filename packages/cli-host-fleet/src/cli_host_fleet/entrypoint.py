@@ -13,8 +13,9 @@ def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
     names.
     """
     if not head.startswith(b"#!"):
-        is_binary = b"\0" in head
-        return ([], False) if is_binary else (["bash"], True)
+        if b"\0" in head:
+            return [], False  # a binary program
+        return ["bash"], True
 
     first = head[2:].split(b"\n")[0]
     line = os.fsdecode(first).strip()
@@ -25,7 +26,8 @@ def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
 
     # The kernel passes what follows the program as one argument.
     program, _, argument = line.partition(" ")
-    words = [program] if program else []
-    if argument.strip():
-        words.append(argument.strip())
+    words = []
+    for word in (program, argument.strip()):
+        if word:
+            words.append(word)
     return words, runs_bash

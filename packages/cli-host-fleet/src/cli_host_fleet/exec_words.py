@@ -15,14 +15,14 @@ from cli_host_fleet.connecting import connecting_options
 from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
-from cli_host_fleet.running import (
+from cli_host_fleet.run_options import (
     dry_run_option,
     format_option,
     group_options,
     rollout_options,
-    run_or_preview,
     variable_options,
 )
+from cli_host_fleet.running import run_or_preview
 from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
 from host import OneLineCommand, Program
@@ -105,4 +105,7 @@ class ExecJob(Job):
         names = {*host.variables, *self._asked} - facts.keys()
         # As for a command, the caller's variables win over the inventory's.
         values = {**host.variables, **os.environ}
-        return {name: values[name] for name in sorted(names)}
+        environment = {}
+        for name in sorted(names):
+            environment[name] = values[name]
+        return environment

@@ -243,14 +243,15 @@ class Fleet:
         # A connection that ends leaves `_running`, so the loops go over a copy.
         if self.signal and not self._stopping:
             self._stopping = "interrupted"
-            for connection in list(self._running.values()):
+            for connection in [*self._running.values()]:
                 connection.stop("interrupted")
-        for connection in list(self._running.values()):
+        for connection in [*self._running.values()]:
             connection.check()
 
         self._collect_examined()
         busy = [*self._running, *self._examinations]
-        self._view.tick(busy, list(self._results.values()), self._total)
+        results = list(self._results.values())
+        self._view.tick(busy, results, self._total)
 
     def _stops(self) -> bool:
         """Return whether the run must not connect to any further host."""
@@ -285,8 +286,11 @@ class Fleet:
             # Still no tick since the signal: something blocks, such as a full pipe to a pager.
             if not self._stopping:
                 die_of(self.signal)
-            signal.signal(signal.SIGALRM, lambda *_: die_of(self.signal))
+            signal.signal(signal.SIGALRM, too_late)
             signal.setitimer(signal.ITIMER_REAL, _LAST)
+
+        def too_late(_number: int, _frame: object) -> None:
+            die_of(self.signal)
 
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.getsignal(number) for number in numbers}

@@ -23,13 +23,8 @@ from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.results import Result
-from cli_host_fleet.running import (
-    dry_run_option,
-    format_option,
-    rollout_options,
-    run_or_preview,
-    view_for,
-)
+from cli_host_fleet.run_options import dry_run_option, format_option, rollout_options
+from cli_host_fleet.running import run_or_preview, view_for
 from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
 from host import OneLineCommand, Program
@@ -55,7 +50,8 @@ def gather_from_hosts(
     the login. The file /etc/hosts of web01 becomes DIR/web01/etc/hosts.
     """
     program = Program.current()
-    job = GatherJob(targets.hosts(program), paths, directory)
+    hosts = targets.hosts(program)
+    job = GatherJob(hosts, paths, directory)
 
     def examine(result: Result, captured: Captured) -> Result:
         if result.state != "ok":
@@ -63,7 +59,9 @@ def gather_from_hosts(
         archive = captured.streams["stdout"]
         return unpacked(result, archive, f"{directory}/{result.host}")
 
-    view = ExaminingView(view_for(params["form"], job.hosts), examine, ("stdout",))
+    inner = view_for(params["form"], hosts)
+    view = ExaminingView(inner, examine, ("stdout",))
+
     sys.exit(run_or_preview(program, job, targets, params, view))
 
 
@@ -111,9 +109,7 @@ def unpacked(result: Result, stream: IO[bytes], directory: str) -> Result:
                 return replace(result, state="failed", reason=reason)
 
             for name in unpacked_sums:
-                target = os.path.join(directory, name)
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                os.replace(os.path.join(fresh, name), target)
+                _move(name, fresh, directory)
     except (OSError, ValueError, tarfile.TarError) as failure:
         problem = failure.strerror if isinstance(failure, OSError) else str(failure)
         reason = f"{directory}: {problem or failure}"
@@ -122,9 +118,19 @@ def unpacked(result: Result, stream: IO[bytes], directory: str) -> Result:
     return replace(result, files=sums)
 
 
+def _move(name: str, fresh: str, directory: str) -> None:
+    target = os.path.join(directory, name)
+    parent = os.path.dirname(target)
+    os.makedirs(parent, exist_ok=True)
+    os.replace(os.path.join(fresh, name), target)
+
+
 def _changed(announced: Mapping[str, str], unpacked: Mapping[str, str]) -> str:
     """Return the first file that is not the one whose checksum the host announced, or ""."""
-    expected = {name.lstrip("/"): digest for name, digest in announced.items()}
+    expected = {}
+    for path, digest in announced.items():
+        expected[path.lstrip("/")] = digest  # tar removes the slash, too
+
     for name in sorted({*unpacked, *expected}):
         if unpacked.get(name) != expected.get(name):
             return name

@@ -241,7 +241,7 @@ def _copy(captured: Captured, output: Output) -> None:
 def _row_of_all(alike: Sequence[Result]) -> Row:
     """Return one row for hosts that ended alike, with the seconds of the slowest."""
     slowest = max(alike, key=lambda result: result.seconds)
-    hosts = folded([result.host for result in alike])
-    _, *others = row_of(slowest)
-    state, status, seconds, tries, reason = others
-    return hosts, state, status, seconds, tries, reason
+    _, state, status, seconds, tries, reason = row_of(slowest)
+
+    names = [result.host for result in alike]
+    return folded(names), state, status, seconds, tries, reason

@@ -59,8 +59,9 @@ class Job:
     def call(self, host: str) -> tuple[list[str], Mapping[str, str]]:
         """Return the argv and the environment of the program that connects to a host."""
         options = self._options.get(host, ())
-        argv = self._transport.argv(self.hosts[host], options, self._greeting)
-        return argv, self._transport.environ
+        transport = self._transport
+        argv = transport.argv(self.hosts[host], options, self._greeting)
+        return argv, transport.environ
 
     def explain(self, status: int, words: str) -> tuple[State, str]:
         """Return the state and the reason if no shell has answered: see `Transport.explain`."""

@@ -82,8 +82,12 @@ class JsonView:
     def _write_before(self) -> None:
         """Write what comes between two results, or before the first."""
         self._count += 1
-        if not self._lines:
-            self._write('{"hosts":[\n' if self._count == 1 else ",\n")
+        if self._lines:
+            return
+        if self._count == 1:
+            self._write('{"hosts":[\n')
+        else:
+            self._write(",\n")
 
     def _write_result(self, result: Result, captured: Captured) -> None:
         fields: dict[str, object] = {

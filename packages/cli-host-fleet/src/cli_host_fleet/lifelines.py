@@ -15,8 +15,9 @@ class Lifelines:
         self._lock = threading.Lock()
         self._ends = threading.Event()
         self._descriptors: set[int] = set()
-        self._thread = threading.Thread(target=self._beat, daemon=True)
-        self._thread.start()
+        # A daemon thread does not keep this process from ending.
+        thread = threading.Thread(target=self._beat, daemon=True)
+        thread.start()
 
     def add(self, descriptor: int) -> None:
         with self._lock:

@@ -24,27 +24,36 @@ def from_listing(listed: Mapping[str, Any]) -> Inventory:
             groups[name] = _group(name, group)
 
     # Dictionaries serve as ordered sets: a host keeps its first place.
-    members: dict[str, list[str]] = {}
-    names: dict[str, None] = {}
+    members: dict[str, dict[str, None]] = {}
+    all_hosts: dict[str, None] = {}
     for name in groups:
-        members[name] = list(dict.fromkeys(_members(name, groups, ())))
-        names |= dict.fromkeys(members[name])
+        members[name] = dict.fromkeys(_members(name, groups, ()))
+        all_hosts |= members[name]
     of_hosts = _variables_of_hosts(listed)
-    names |= dict.fromkeys(of_hosts)
+    all_hosts |= dict.fromkeys(of_hosts)
+    members["all"] = all_hosts
 
-    # A deeper group overrides one above it, and of two of the same depth the later name.
-    depths = {name: _depth(name, groups, ()) for name in groups}
-    outermost_first = sorted(groups, key=lambda name: (depths[name], name))
     hosts = {}
-    for host in names:
+    order = _outermost_first(groups)
+    for host in all_hosts:
         variables: dict[str, Any] = {}
-        for name in outermost_first:
-            if host in members[name] or name == "all":
+        for name in order:
+            if host in members[name]:
                 variables |= groups[name].variables
         variables |= of_hosts.get(host) or {}
         hosts[host] = _host(host, variables)
 
-    return Inventory(hosts, {**members, "all": list(names)}, closed=True)
+    names = {group: list(group_hosts) for group, group_hosts in members.items()}
+    return Inventory(hosts, names, closed=True)
+
+
+def _outermost_first(groups: Mapping[str, _Group]) -> list[str]:
+    """Return the groups in the order in which their variables apply; later ones win.
+
+    A deeper group overrides one above it, and of two of the same depth the later name.
+    """
+    depths = {name: _depth(name, groups, ()) for name in groups}
+    return sorted(groups, key=lambda name: (depths[name], name))
 
 
 def _variables_of_hosts(listed: Mapping[str, Any]) -> Mapping[str, dict[str, Any]]:

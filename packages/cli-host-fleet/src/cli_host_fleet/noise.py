@@ -24,22 +24,23 @@ _ASIDE = re.compile(
 def useful_line(noise: bytes) -> str:
     """Return the last line of `noise` that states a cause, or else its last informative line."""
     lines = _lines(noise)
-    causes = [line for line in lines if _CAUSE.match(line)]
-    if causes:
-        return causes[-1]
-
-    informative = [line for line in lines if not _CONSEQUENCE.match(line)]
-    if informative:
-        return informative[-1]
+    for line in reversed(lines):
+        if _CAUSE.match(line):
+            return line
+    for line in reversed(lines):
+        if not _CONSEQUENCE.match(line):
+            return line
     return lines[-1] if lines else ""
 
 
 def sudo_line(noise: bytes) -> str:
     """Return the first line with which sudo says why it failed; the lines after it add nothing."""
     lines = _lines(noise)
-    reasons = [line for line in lines if not _ASIDE.match(line)]
-    useful = reasons or lines
-    first = useful[0] if useful else ""
+    first = lines[0] if lines else ""
+    for line in lines:
+        if not _ASIDE.match(line):
+            first = line
+            break
 
     # sudo quotes the whole greeting, a long line of shell.
     return re.sub(r"to execute '.*' as ", "to run /bin/sh as ", first)

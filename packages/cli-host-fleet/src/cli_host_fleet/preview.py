@@ -13,7 +13,11 @@ from host import printable
 
 def preview(job: Job, options: Options, form: str) -> str:
     """Return the hosts by batch, the files and the names of variables, as text or JSON (`form`)."""
-    batches = [[*batch] for batch in rollout.batches([*job.hosts], options.serial)]
+    names = list(job.hosts)
+    batches = []
+    for batch in rollout.batches(names, options.serial):
+        batches.append([*batch])
+
     plan: dict[str, Any] = {
         "command": job.masked_words(),
         "batches": batches,
@@ -22,9 +26,12 @@ def preview(job: Job, options: Options, form: str) -> str:
         "bytes": job.shipment.size,
         "variables": job.names(),
     }
+
     if form == "text":
         return _text(plan)
-    return json.dumps(plan, indent=2 if form == "json" else None)
+    if form == "json":
+        return json.dumps(plan, indent=2)
+    return json.dumps(plan)  # on one line
 
 
 def _text(plan: dict[str, Any]) -> str:

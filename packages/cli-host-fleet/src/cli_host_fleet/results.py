@@ -124,6 +124,8 @@ def exit_status(results: Iterable[Result]) -> int:
 def counts(results: Iterable[Result]) -> str:
     """Return how many hosts ended in each state: "18 ok, 1 failed, 1 unreachable"."""
     number = Counter(result.state for result in results)
-    if not number:
-        return "no hosts"
-    return ", ".join(f"{number[state]} {state}" for state in STATES if number[state])
+    parts = []
+    for state in STATES:
+        if number[state]:
+            parts.append(f"{number[state]} {state}")
+    return ", ".join(parts) or "no hosts"

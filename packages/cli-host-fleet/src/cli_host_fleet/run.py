@@ -13,14 +13,14 @@ from cli_host_fleet.command_jobs import InstalledJob, Order, ShippedJob
 from cli_host_fleet.complete import complete_files, complete_words
 from cli_host_fleet.connecting import connecting_options, transport
 from cli_host_fleet.job import Job
-from cli_host_fleet.running import (
+from cli_host_fleet.run_options import (
     dry_run_option,
     format_option,
     group_options,
     rollout_options,
-    run_or_preview,
     variable_options,
 )
+from cli_host_fleet.running import run_or_preview
 from cli_host_fleet.targets import Targets, target_options
 from host import OneLineCommand
 

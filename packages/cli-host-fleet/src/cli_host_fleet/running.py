@@ -1,4 +1,4 @@
-"""Carry out a job: the options of a run, its view, its end, and the memory of failed hosts."""
+"""Carry out a job on its hosts, show it and record it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -14,130 +14,23 @@ import click
 from cli_host_fleet import remembered
 from cli_host_fleet.asking import become
 from cli_host_fleet.connecting import transport
-from cli_host_fleet.fleet import Fleet, Options, View
+from cli_host_fleet.fleet import Fleet, View
 from cli_host_fleet.grouped_view import GroupedView
 from cli_host_fleet.job import Job
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.outcome import outcome
 from cli_host_fleet.preview import preview
 from cli_host_fleet.results import Result, exit_status
-from cli_host_fleet.rollout import Amount
+from cli_host_fleet.run_options import options_of
 from cli_host_fleet.targets import Targets
 from cli_host_fleet.text_view import TextView
 from cli_host_fleet.transport import login
 from host import Program
 
+_STDOUT = 1
+_STDERR = 2
 # seconds for which the output of a running host is held back on a terminal
 _PATIENCE = 1.0
-
-
-class _AmountType(click.ParamType):  # type: ignore[type-arg]
-    name = "N|N%"
-
-    def __init__(self, least: int) -> None:
-        self._least = least
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Amount:
-        try:
-            amount = Amount.parse(value)
-        except ValueError as failure:
-            self.fail(str(failure), param, ctx)
-        if amount.number < self._least:
-            self.fail(f"{value!r}: must be at least {self._least}", param, ctx)
-        return amount
-
-
-def _all_of(
-    options: Sequence[Any],
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that adds these click options, the first of them first."""
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
-rollout_options = _all_of(
-    [
-        click.option(
-            "--serial",
-            type=_AmountType(1),
-            metavar="N",
-            help="Run in batches of N hosts, or N%.",
-        ),
-        click.option(
-            "--max-fail",
-            type=_AmountType(0),
-            metavar="N",
-            help="Start no further host after more than N, or N%, have failed.",
-        ),
-        click.option(
-            "--retries",
-            type=click.IntRange(0),
-            default=0,
-            metavar="N",
-            help="Try unreachable hosts again, at most N times.",
-        ),
-        click.option(
-            "--timeout",
-            type=click.FloatRange(0),
-            default=0,
-            metavar="S",
-            help="Limit the command to S seconds.",
-        ),
-    ]
-)
-variable_options = _all_of(
-    [
-        click.option(
-            "--env", "asked", multiple=True, metavar="NAME", help="Send this variable."
-        ),
-        click.option(
-            "--env-from-inventory",
-            "from_inventory",
-            multiple=True,
-            metavar="NAME",
-            help="Send this variable of the inventory, and no others of it.",
-        ),
-    ]
-)
-dry_run_option = click.option(
-    "--dry-run", is_flag=True, help="Only show what would be done."
-)
-format_option = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl"]),
-    default="text",
-    help="Print lines and a table, or the results as JSON.",
-)
-group_options = _all_of(
-    [
-        click.option(
-            "--group/--no-group",
-            default=None,
-            help="Print equal outputs once (default: on a terminal).",
-        ),
-        click.option(
-            "--diff", is_flag=True, help="Print differences from the largest group."
-        ),
-    ]
-)
-
-
-def options_of(params: Mapping[str, Any]) -> Options:
-    """Return the options of a run, from those of `connecting_options` and `rollout_options`."""
-    return Options(
-        params["forks"],
-        params["serial"],
-        params["max_fail"],
-        params["retries"],
-        params["timeout"],
-        params["connect_timeout"],
-    )
 
 
 def view_for(
@@ -149,12 +42,13 @@ def view_for(
         return JsonView(sys.stdout.buffer, form, names)
 
     if group or diff:
-        return GroupedView(1, 2, os.environ, patience=math.inf, diff=diff)
-
-    is_chosen = group is None and len(names) > 1
-    if is_chosen and os.isatty(1):
-        return GroupedView(1, 2, os.environ, patience=_PATIENCE, diff=False)
-    return TextView(1, 2, os.environ)
+        # The user has asked for groups, so all output waits for them.
+        patience = math.inf
+    elif group is None and len(names) > 1 and os.isatty(_STDOUT):
+        patience = _PATIENCE
+    else:
+        return TextView(_STDOUT, _STDERR, os.environ)
+    return GroupedView(_STDOUT, _STDERR, os.environ, patience=patience, diff=diff)
 
 
 def run_or_preview(
@@ -174,7 +68,9 @@ def run_or_preview(
         click.echo(preview(job, options, params["form"]))
         return 0
 
-    job.connect(transport(targets, job.hosts, params), become(program, params))
+    way = transport(targets, job.hosts, params)
+    elevation = become(program, params)
+    job.connect(way, elevation)
     if view is None:
         view = view_for(
             params["form"], job.hosts, group=params["group"], diff=params["diff"]
@@ -192,7 +88,8 @@ def run_or_preview(
     status = exit_status(results)
     if fleet.signal:
         status = -fleet.signal
-    recorded.finish(status, hosts=[_row(result) for result in results])
+    rows = [_row(result) for result in results]
+    recorded.finish(status, hosts=rows)
     return outcome(fleet, view, results)
 
 

@@ -74,16 +74,19 @@ class TextView:
         all_rows = [_HEADING, *rows]
         widths = []
         for column in zip(*all_rows, strict=True):
-            widths.append(max(len(cell) for cell in column))
-        widths[-1] = 0  # nothing follows the reasons
+            widths.append(max(map(len, column)))
 
         for row in all_rows:
-            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            cells = []
+            for cell, width in zip(row, widths, strict=True):
+                cells.append(cell.ljust(width))
+
             # Escape codes have no width, so the cell is coloured after it was filled.
             if self._lively and row is not _HEADING:
                 colour = _COLOURS.get(row[1], _FAILED)
                 cells[1] = f"\x1b[{colour}m{cells[1]}\x1b[0m"
-            self._write_line("  ".join(cells).rstrip())
+            line = "  ".join(cells)
+            self._write_line(line.rstrip())
 
     def _summary(self, results: Sequence[Result], seconds: float) -> None:
         noun = "host" if len(results) == 1 else "hosts"

@@ -60,9 +60,10 @@ def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
 
 def opening(nonce: str, size: int, place: str) -> bytes:
     """Return the bytes to send before a tar archive of `size` bytes, to be unpacked at `place`."""
-    stage = script("take.sh") + "\n" + script("unpack.sh")
     in_bash = text_for_sh(script("to_bash.sh"))
-    return in_bash + items([stage, nonce, str(size), place])
+    stage = "\n".join([script("take.sh"), script("unpack.sh")])
+    words = [stage, nonce, str(size), place]
+    return in_bash + items(words)
 
 
 def order(
