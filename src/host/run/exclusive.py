@@ -10,14 +10,16 @@ import time
 
 from host.errors import HostError, Problem
 from host.run.files import dirname, join
-from host.run.history import installation_name, make_directories, user_name, utc_time
+from host.run.history import user_name, utc_time
 from host.run.json_file import parse_json
+from host.run.state_files import installation_name, make_directories
 from host.run.text import encode, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+_OWNER_ONLY = 0o600
 _FIRST_DESCRIPTOR = 101  # above those that scripts use
 _MOST_BYTES = 4096
 _MOST_ANCESTORS = 256
@@ -35,7 +37,8 @@ def lock_path(state: str, root: str, name: str) -> str:
     `state` is the directory for the program's own state. A blank in `name` cannot be in a word, so
     the words of a command, joined by blanks, never equal a name that a definition chooses.
     """
-    return join(state, f"cli-host/locks/{installation_name(root)}/{name}")
+    directory = join(state, f"cli-host/locks/{installation_name(root)}")
+    return join(directory, name)
 
 
 def take_lock(
@@ -51,19 +54,20 @@ def take_lock(
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        process, holder = _holder(descriptor)
         called = " ".join(words)
+        process, holder = _holder(descriptor)
         if _is_ancestor(process):
             posix.close(descriptor)
             what = f"{called}: it cannot start inside a run that holds the same lock"
             raise BusyError(f"{what} ({holder})") from None
         if not waits:
             posix.close(descriptor)
-            raise BusyError(
-                f"{called}: another run is in progress ({holder})"
-            ) from None
+            what = f"{called}: another run is in progress"
+            raise BusyError(f"{what} ({holder})") from None
+
         announce(f"{called}: waiting for another run to end ({holder})")
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+
     _write_holder(descriptor)
     return descriptor
 
@@ -76,25 +80,22 @@ def inheritable(descriptor: int) -> int:
 
 
 def _open(path: str) -> int:
-    flags = (
-        posix.O_RDWR
-        | posix.O_CREAT
-        | posix.O_CLOEXEC
-        | posix.O_NOFOLLOW
-        | posix.O_NONBLOCK
-    )
+    flags = posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC
+    # Neither a link nor a pipe that somebody has put in its place is used.
+    flags |= posix.O_NOFOLLOW | posix.O_NONBLOCK
     try:
         try:
-            return posix.open(path, flags, 0o600)
+            return posix.open(path, flags, _OWNER_ONLY)
         except FileNotFoundError:
             make_directories(dirname(path))
-            return posix.open(path, flags, 0o600)
+            return posix.open(path, flags, _OWNER_ONLY)
     except OSError as failure:
         what = f"the lock of an exclusive command cannot be used: {failure.strerror}"
         raise HostError(Problem(path, what)) from None
 
 
 def _write_holder(descriptor: int) -> None:
+    """Write who holds the lock, as JSON; `json` is not imported for it."""
     start = utc_time(time.time())
     name = printable(user_name()).replace('"', "")
     host = printable(posix.uname().nodename).replace('"', "")

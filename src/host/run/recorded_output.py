@@ -41,26 +41,34 @@ class RecordedOutput:
 
     def __init__(self) -> None:
         self._tail = bytearray()
-        self._targets: dict[
-            int, int
-        ] = {}  # where the bytes of each readable descriptor go
+        # Where the bytes of each readable descriptor go.
+        self._targets: dict[int, int] = {}
         self._child_streams: dict[int, int] = {}
         self._parent_ends: set[int] = set()
         self._master = -1
         self._slave = -1
         self._mode: list[Any] | None = None  # of the caller's terminal
         self._done = _thread.allocate_lock()
-        streams = [stream for stream in _STREAMS if _is_writable(stream)]
-        terminals = [stream for stream in streams if posix.isatty(stream)]
+
+        terminals = []
+        others = []
+        for stream in _STREAMS:
+            if not _is_writable(stream):
+                continue
+            if posix.isatty(stream):
+                terminals.append(stream)
+            else:
+                others.append(stream)
+
         if terminals:
             self._open_terminal(terminals)
-        pipes = [stream for stream in streams if stream not in terminals]
-        if len(pipes) == len(_STREAMS) and _is_same_file(*_STREAMS):
-            self._open_pipe(pipes)
+        if len(others) == len(_STREAMS) and _is_same_file(*_STREAMS):
+            self._open_pipe(others)
         else:
-            for stream in pipes:
+            for stream in others:
                 self._open_pipe([stream])
-        self._pending = {source for source in self._targets if source != 0}
+
+        self._pending = set(self._targets)
         self._stop_reading, self._stop_writing = posix.pipe()
         self._parent_ends |= {self._stop_reading, self._stop_writing}
 
@@ -87,10 +95,13 @@ class RecordedOutput:
         for descriptor in {*self._child_streams.values(), self._slave}:
             if descriptor >= 0:
                 posix.close(descriptor)
-        if self._master >= 0 and posix.isatty(0) and _may_read_terminal():
+
+        if self.has_terminal and posix.isatty(0) and _may_read_terminal():
+            # The command's own terminal echoes, and makes signals of Ctrl-C and the like.
             self._mode = termios.tcgetattr(0)
             tty.setraw(0)
             self._targets[0] = self._master
+
         self._done.acquire()
         _thread.start_new_thread(self._copy, ())
 
@@ -110,6 +121,7 @@ class RecordedOutput:
         self._done.acquire()
         if self._mode is not None:
             termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
+
         if self._pending:
             self._go_on_copying()
         for descriptor in self._parent_ends:
@@ -120,17 +132,18 @@ class RecordedOutput:
         self._master, self._slave = posix.openpty()
         self._outer_terminal = terminals[0]
         try:
-            termios.tcsetattr(
-                self._slave, termios.TCSANOW, termios.tcgetattr(terminals[0])
-            )
+            settings = termios.tcgetattr(self._outer_terminal)
+            termios.tcsetattr(self._slave, termios.TCSANOW, settings)
         except termios.error:
             pass  # it keeps the usual settings
         self.resize()
+
         self._parent_ends.add(self._master)
-        self._targets[self._master] = terminals[0]
-        streams = [*terminals, 0] if posix.isatty(0) else terminals
-        for stream in streams:
+        self._targets[self._master] = self._outer_terminal
+        for stream in terminals:
             self._child_streams[stream] = self._slave
+        if posix.isatty(0):
+            self._child_streams[0] = self._slave
 
     def _open_pipe(self, streams: "list[int]") -> None:
         reading, writing = posix.pipe()
@@ -145,11 +158,13 @@ class RecordedOutput:
             poll = select.poll()
             for descriptor in (*self._targets, self._stop_reading):
                 poll.register(descriptor, select.POLLIN)
+
             patience: int | None = None
             while self._pending:
                 ready = poll.poll(patience)
                 if not ready:
-                    return
+                    return  # the command has ended, and its pipes are quiet
+
                 for descriptor, _ in ready:
                     if descriptor == self._stop_reading:
                         patience = _LAST_MILLISECONDS
@@ -169,30 +184,38 @@ class RecordedOutput:
             return False  # the last process closed the pseudo-terminal
         if not chunk:
             return False
+
         if source != 0:
             self._tail += chunk
             del self._tail[:-TAIL_BYTES]
         try:
             _write_all(self._targets[source], chunk)
-        except OSError as failure:
-            if not isinstance(
-                failure, BrokenPipeError
-            ):  # whoever reads may end at any time
-                self.failure = failure.strerror or str(failure)
-            if source not in (0, self._master):
-                # The command's next write gets SIGPIPE, as without the copy.
-                null = posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)
-                posix.dup2(null, source, inheritable=False)
-                posix.close(null)
+        except BrokenPipeError:
+            self._refuse(source)  # whoever reads may end at any time
             return False
+        except OSError as failure:
+            self.failure = failure.strerror or str(failure)
+            self._refuse(source)
+            return False
+
         return True
+
+    def _refuse(self, source: int) -> None:
+        """Let the command's next write get SIGPIPE, as without the copy."""
+        if source in (0, self._master):
+            return
+        null = posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)
+        posix.dup2(null, source, inheritable=False)
+        posix.close(null)
 
     def _close_stdout_if_unused(self) -> None:
         """Close stdout if nothing is copied to it any more; stderr stays, for messages."""
-        if 1 not in [self._targets[source] for source in self._pending]:
-            null = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
-            posix.dup2(null, 1)
-            posix.close(null)
+        used = {self._targets[source] for source in self._pending}
+        if 1 in used:
+            return
+        null = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
+        posix.dup2(null, 1)
+        posix.close(null)
 
     def _go_on_copying(self) -> None:
         """Copy for the processes that the command has left in the background, in another process.
@@ -201,6 +224,7 @@ class RecordedOutput:
         """
         if posix.fork():
             return
+
         try:
             posix.setsid()
             null = posix.open("/dev/null", posix.O_RDWR)
@@ -208,9 +232,11 @@ class RecordedOutput:
             for stream in {0, *_STREAMS} - needed:
                 posix.dup2(null, stream)
             close_all_but(self._pending)
+
             poll = select.poll()
             for source in self._pending:
                 poll.register(source, select.POLLIN)
+
             while self._pending:
                 for source, _ in poll.poll():
                     if not self._copy_chunk(source):
@@ -235,11 +261,10 @@ def _write_all(target: int, chunk: bytes) -> None:
 def _is_writable(stream: int) -> bool:
     """Return whether a stream is open for writing; one that the caller closed is not."""
     try:
-        return bool(
-            fcntl.fcntl(stream, fcntl.F_GETFL) & (posix.O_WRONLY | posix.O_RDWR)
-        )
+        flags = fcntl.fcntl(stream, fcntl.F_GETFL)
     except OSError:
         return False
+    return bool(flags & (posix.O_WRONLY | posix.O_RDWR))
 
 
 def _may_read_terminal() -> bool:

@@ -172,7 +172,7 @@ class Spool:
         self._is_large = False
 
     def append(self, record: "StartedRun | EndedRun") -> None:
-        from host.run.history import append_line
+        from host.run.spool_file import append_line
 
         try:
             before, after = append_line(self._path, record)
