@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from host.run.messages import Messages
 
 _SECONDS = 5.0  # for all functions together
+_SHORTEST = 0.001  # seconds; a limit of 0 would be none
 
 
 def call_after_run(
@@ -28,29 +29,33 @@ def call_after_run(
     for call in calls:
 
         def run_function(call: "AfterRun" = call) -> None:
-            _signal.pthread_sigmask(
-                _signal.SIG_SETMASK, ()
-            )  # the parent of a run blocks all signals
-            complete_import_path()
-            enter_plugin(call.folders)
-            from host.records import FinishedRun
+            _call_function(call, started, ended)
 
-            values = started.values() | ended.values()
-            del values["process"]
-            values["words"] = tuple(values["words"])
-            values["arguments"] = tuple(values["arguments"])
-            load_reference(call.function)(FinishedRun(**values))
-
-        seconds = max(deadline - time.monotonic(), 0.001)
+        left = max(deadline - time.monotonic(), _SHORTEST)
         try:
-            supervise_call(run_function, seconds)
+            supervise_call(run_function, left)
         except TimeoutError:
             reason = f"did not return within {_SECONDS:g} s"
-            messages.warn(
-                f"plugin {call.plugin}: {call.name}: {call.function}: {reason}"
-            )
         except ChildProcessError as failure:
             reason = str(failure).removeprefix(f"{call.function}: ")
-            messages.warn(
-                f"plugin {call.plugin}: {call.name}: {call.function}: {reason}"
-            )
+        else:
+            continue
+
+        messages.warn(f"plugin {call.plugin}: {call.name}: {call.function}: {reason}")
+
+
+def _call_function(call: "AfterRun", started: "StartedRun", ended: "EndedRun") -> None:
+    """Call one function in this process, a child."""
+    # The parent of a run blocks all signals.
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
+    complete_import_path()
+    enter_plugin(call.folders)
+
+    from host.records import FinishedRun
+
+    values = started.values() | ended.values()
+    del values["process"]
+    values["words"] = tuple(values["words"])
+    values["arguments"] = tuple(values["arguments"])
+    function = load_reference(call.function)
+    function(FinishedRun(**values))

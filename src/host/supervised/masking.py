@@ -22,17 +22,20 @@ def secret_values(run: "Run") -> set[str]:
     """
     environment = run.layers.environment()
     declared = declared_secrets(run.definition, environment)
-    secret = {
-        value
-        for name, value in environment.items()
-        if name in declared or is_secret(name)
-    }
+    values = set()
+    for name, value in environment.items():
+        if name in declared or is_secret(name):
+            values.add(value)
+
+    # A script may print a value that another source has overridden.
     for name, assignments in run.layers.offered.items():
+        has_secret_name = name in declared or is_secret(name)
         for assignment in assignments:
-            if assignment.secret or name in declared or is_secret(name):
-                secret.add(assignment.value)
-    secret |= _secrets_of_outer_runs(run.installation.environ)
-    return secret - {""}
+            if assignment.secret or has_secret_name:
+                values.add(assignment.value)
+
+    values |= _secrets_of_outer_runs(run.installation.environ)
+    return values - {""}
 
 
 def _secrets_of_outer_runs(environ: "Mapping[str, str]") -> set[str]:
@@ -46,8 +49,10 @@ def _secrets_of_outer_runs(environ: "Mapping[str, str]") -> set[str]:
 
     values = set()
     for outer in outer_runs(environ):
-        secret_names = [name for name, value in outer.hashes.items() if not value]
-        values |= {environ[name] for name in secret_names if name in environ}
+        for name, value_hash in outer.hashes.items():
+            # Only a secret has no hash.
+            if not value_hash and name in environ:
+                values.add(environ[name])
     return values
 
 
@@ -57,10 +62,12 @@ def masked_arguments(
     """Return the arguments of a run with `********` in place of `secrets` and secret arguments."""
     if not arguments:
         return ()
-    if any(argument.secret for argument in run.definition.all_args):
+
+    declared = run.definition.all_args
+    if any(argument.secret for argument in declared):
         from host.cli.prompt import masked_words  # needed by few commands
 
-        arguments = masked_words(run.definition.all_args, arguments)
+        arguments = masked_words(declared, arguments)
     return [masked_line(argument, secrets) for argument in arguments]
 
 
@@ -72,17 +79,22 @@ def masked_output(output: bytes, secrets: "Collection[str]") -> str:
     """
     text = output.decode("utf-8", "replace")
     if len(output) >= TAIL_BYTES:
+        # The cut may be inside a character.
         text = _without_partial_secret(text.lstrip("\ufffd"), secrets)
-    text = masked_line(text, secrets)
-    return text.encode()[-KEPT_BYTES:].decode("utf-8", "ignore")
+
+    masked = masked_line(text, secrets)
+    end = masked.encode()[-KEPT_BYTES:]
+    return end.decode("utf-8", "ignore")
 
 
 def _without_partial_secret(text: str, secrets: "Collection[str]") -> str:
     """Return `text` with `********` in place of the end of a secret at its beginning."""
-    longest = max(
-        [_overlap(secret, text) for secret in hidden_texts(secrets)], default=0
-    )
-    return MASK + text[longest:] if longest else text
+    longest = 0
+    for secret in hidden_texts(secrets):
+        longest = max(longest, _overlap(secret, text))
+    if longest == 0:
+        return text
+    return MASK + text[longest:]
 
 
 def _overlap(secret: str, text: str) -> int:

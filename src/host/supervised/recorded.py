@@ -13,7 +13,9 @@ from host.secrets import masked_line
 from host.supervised.after_run import call_after_run
 from host.supervised.masking import MASK, masked_arguments, masked_output, secret_values
 from host.supervised.recorded_variable import variable_of
-from host.supervised.start import Spool, records, started_run
+from host.supervised.run_records import started_run
+from host.supervised.spool import Spool
+from host.supervised.start import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,18 +58,21 @@ class RecordedRun:
         self._arguments = arguments
         self._origin = origin
         self._client = {name: _cleaned(fact) for name, fact in client.items()}
+        self._messages = session.messages
         self._secrets: set[str] | None = None  # not known
         self._started: StartedRun | None = None
-        self._messages = session.messages
         self._is_finished = False
-        self._spool: Spool | None = None
         self._began = time.monotonic()
+
         self.id: str = ""
+        self._spool: Spool | None = None
         if records(self._run, is_asked=True):
             self.id = new_id()
             self._spool = Spool(self._run, session.messages)
         self._calls = self._run.catalog.lock.after_runs_of(command.words)
-        if secrets is not None and (self._spool is not None or self._calls):
+
+        has_reader = self._spool is not None or bool(self._calls)
+        if secrets is not None and has_reader:
             if self._read_sources():
                 self._secrets = {*secrets, *secret_values(self._run)}
             self._write_start()
@@ -88,15 +93,14 @@ class RecordedRun:
         """
         if self._started is not None or self._spool is None:
             return
-        self._secrets = {
-            *secrets,
-            *secret_values(self._run),
-        }  # with those of the caller
+
+        # The run's own values, and those that the caller has.
+        self._secrets = {*secrets, *secret_values(self._run)}
         self._write_start()
 
     def _write_start(self) -> StartedRun:
         """Write the start; if the secrets are unknown, each argument is masked."""
-        shown: Sequence[str] = [MASK for _ in self._arguments]
+        shown: Sequence[str] = [MASK] * len(self._arguments)
         if self._secrets is not None:
             shown = masked_arguments(self._run, self._arguments, self._secrets)
         started = started_run(self._run).replaced(
@@ -105,6 +109,7 @@ class RecordedRun:
             origin=self._origin,
             client=self._client,
         )
+
         self._started = started
         if self._spool is not None:
             self._spool.append(started)
@@ -116,10 +121,12 @@ class RecordedRun:
         It begins with `environ`, by default the environment of the caller. The hook `after_run` of
         the run gets the id, the origin and the client from it.
         """
-        given = dict(self._environ if environ is None else environ)
+        if environ is None:
+            environ = self._environ
+        variables = dict(environ)
         if self.id:
-            given[RECORDED] = variable_of(self.id, self._origin, self._client)
-        return given
+            variables[RECORDED] = variable_of(self.id, self._origin, self._client)
+        return variables
 
     def finish(
         self,
@@ -139,30 +146,39 @@ class RecordedRun:
         if self._is_finished:
             return
         self._is_finished = True
+
         calls = self._calls if hosts else []
         if self._spool is None and not calls:
             return
+
         started = self._started or self._write_start()
-        signal = max(-status, 0)
-        kept = ""
-        if (
-            output
-            and self._secrets is not None
-            and self._run.supervision.record == OUTPUT
-        ):
-            kept = masked_output(output.encode("utf-8", "replace"), self._secrets)
+        seconds = time.monotonic() - self._began
+        signal = 0
+        if status < 0:
+            signal = -status
+            status = _SIGNALLED + signal
         ended = EndedRun(
-            started.id,
-            round(time.monotonic() - self._began, 3),
-            _SIGNALLED + signal if signal else status,
-            signal,
-            kept,
-            [self._masked_result(result) for result in hosts],
+            id=started.id,
+            seconds=round(seconds, 3),
+            status=status,
+            signal=signal,
+            output=self._shown_output(output),
+            hosts=[self._masked_result(result) for result in hosts],
         )
         if self._spool is not None:
             self._spool.append(ended)
         if calls:
             call_after_run(calls, started, ended, self._messages)
+
+    def _shown_output(self, output: str) -> str:
+        """Return the output for the history, or "" if it is not recorded there."""
+        is_recorded = self._run.supervision.record == OUTPUT
+        if not output or not is_recorded:
+            return ""
+        # Without the secrets, nothing could be masked.
+        if self._secrets is None:
+            return ""
+        return masked_output(output.encode("utf-8", "replace"), self._secrets)
 
     def _masked_result(
         self, result: Mapping[str, str | int | float | None]

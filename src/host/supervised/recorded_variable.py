@@ -18,6 +18,7 @@ def variable_of(run_id: str, origin: str, client: Mapping[str, str]) -> str:
 
 def parts_of(variable: str) -> tuple[str, str, Mapping[str, str]]:
     """Return the id, the origin and the client; each may be empty."""
-    run_id, _, more = variable.partition(":")
-    origin, _, client = more.partition(":")
-    return run_id, origin, dict(parse_qsl(client, keep_blank_values=True))
+    run_id, _, rest = variable.partition(":")
+    origin, _, query = rest.partition(":")
+    client = parse_qsl(query, keep_blank_values=True)
+    return run_id, origin, dict(client)
