@@ -46,18 +46,24 @@ class Address(NamedTuple):
 
 def parse(text: str) -> Address | None:
     """Return the parts of an address that has a host, or None for anything else."""
-    found = None if _ODD.search(text) else _ADDRESS.fullmatch(text)
-    if found is None:
+    match = None if _ODD.search(text) else _ADDRESS.fullmatch(text)
+    if match is None:
         return None
-    port = found["port"]
-    if port is not None and not 0 < int(port) < 1 << 16:
-        return None
+
+    host = match["host"].lower()
+    if match["port"]:
+        port = int(match["port"])
+        if not 0 < port < 1 << 16:
+            return None
+        host += f":{port}"
+
+    parts = match.groupdict(default="")
     return Address(
-        found["scheme"].lower(),
-        found["user"] or "",
-        found["password"] or "",
-        found["host"].lower() + (f":{int(port)}" if port else ""),
-        (found["path"] or "") + (found["query"] or ""),
+        parts["scheme"].lower(),
+        parts["user"],
+        parts["password"],
+        host,
+        parts["path"] + parts["query"],
     )
 
 
@@ -67,12 +73,11 @@ def fetchable(text: str) -> Address:
     Raises OperationError for any other text.
     """
     address = parse(text)
+    shown = bare_address(text)
     if address is None or address.scheme not in ("https", "http"):
-        raise OperationError(f"{bare_address(text)}: not an https address")
+        raise OperationError(f"{shown}: not an https address")
     if address.scheme == "http" and not _LOOPBACK.fullmatch(address.host):
-        raise OperationError(
-            f"{bare_address(text)}: use https; http is only for localhost"
-        )
+        raise OperationError(f"{shown}: use https; http is only for localhost")
     return address
 
 
@@ -81,10 +86,11 @@ def follow(address: str, location: str) -> str:
 
     Raises OperationError if the target may not be fetched, or if https redirects to http.
     """
+    # `urljoin` drops some odd characters, which `fetchable` must see.
+    if not _ODD.search(location):
+        location = urljoin(address, location)
     try:
-        target = fetchable(
-            location if _ODD.search(location) else urljoin(address, location)
-        )
+        target = fetchable(location)
     except OperationError as refusal:
         raise OperationError(f"redirects to {refusal}") from None
     if address.startswith("https:") and target.scheme != "https":
@@ -95,8 +101,9 @@ def follow(address: str, location: str) -> str:
 def bare_address(text: str) -> str:
     """Return an address for messages: without user, password, query and fragment."""
     address = parse(text)
-    bare = masked_text(text) if address is None else address.url
-    return re.split("[?#]", bare, maxsplit=1)[0] or '""'
+    url = address.url if address else masked_text(text)
+    bare = re.split("[?#]", url, maxsplit=1)[0]
+    return bare or '""'
 
 
 def without_credentials(text: str) -> str:
@@ -109,9 +116,13 @@ def without_credentials(text: str) -> str:
     address = parse(text)
     if address is None:
         raise UsageError(f"{masked_text(text)}: not a valid address")
+
     path, mark, query = address.path.partition("?")
-    plain = unquote(f"?{query}")
-    if masked_text(plain) != plain:
-        mark = query = ""
-    user = f"{address.user}@" if address.scheme.endswith("ssh") and address.user else ""
-    return f"{address.scheme}://{user}{address.host}{path}{mark}{query}"
+    plain = unquote(f"{mark}{query}")
+    if masked_text(plain) == plain:
+        path = address.path
+
+    user = ""
+    if address.user and address.scheme.endswith("ssh"):
+        user = f"{address.user}@"
+    return f"{address.scheme}://{user}{address.host}{path}"

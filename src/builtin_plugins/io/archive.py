@@ -5,6 +5,7 @@ The standard library reads tar and zip files; `checked_members` alone decides wh
 
 import lzma
 import os
+import re
 import shutil
 import stat
 import tarfile
@@ -26,6 +27,7 @@ _VALIDATION_SECONDS = 20
 _CHUNK = 1 << 18
 _NAME_BYTES, _PATH_BYTES = 255, 1024
 _LINK_HOPS = 40  # the kernel's limit
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _UNIX = 3  # the zip format's number for Unix, whose entries have file modes
 _BROKEN = (  # what the standard library raises for a damaged archive
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
@@ -83,10 +85,10 @@ def extract(
                 _write(members, target)
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
-    except (*_BROKEN, OSError) as failure:  # gzip's OSError has no strerror
-        reason = (
-            getattr(failure, "strerror", "") or "the archive is damaged or incomplete"
-        )
+    except (*_BROKEN, OSError) as failure:
+        # An OSError of the disk has a `strerror`; that of gzip has none.
+        reason = getattr(failure, "strerror", "")
+        reason = reason or "the archive is damaged or incomplete"
         raise OperationError(f"{called}: {reason}") from None
 
 
@@ -106,9 +108,8 @@ def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
 
 
 def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
-    library_filter = getattr(
-        tarfile, "data_filter", lambda *_: None
-    )  # missing in Python 3.11.2
+    # Python 3.11.2 has no such filter; ours alone is strict enough.
+    library_filter = getattr(tarfile, "data_filter", lambda *_: None)
     for info in tar:
         read = partial(tar.extractfile, info)
         if info.issym():
@@ -119,10 +120,12 @@ def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
             yield Member(info.name, "file", info.size, info.mode, read=read)
         else:
             raise _special(info.name)
+
         try:
             library_filter(info, target)
         except tarfile.TarError:
             raise _refusal(info.name, "points outside the archive") from None
+
     stream = tar.fileobj
     stream.seek(tar.offset)  # tarfile mistakes a broken header for the archive's end
     if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
@@ -133,21 +136,24 @@ def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
 
 def _zip_members(archive: zipfile.ZipFile) -> Iterator[Member]:
     for info in archive.infolist():
-        name, mode = info.orig_filename, info.external_attr >> 16
-        kind = stat.S_IFMT(mode) if info.create_system == _UNIX else 0
+        name = info.orig_filename  # `filename` is cut at a NUL character
         if info.flag_bits & 0x1:
             raise _refusal(name, "is encrypted")
+
+        mode = info.external_attr >> 16
+        kind = 0  # other systems than Unix store no kind
+        if info.create_system == _UNIX:
+            kind = stat.S_IFMT(mode)
+
+        read = partial(archive.open, info)
         if kind == stat.S_IFLNK:
-            with archive.open(info) as content:
-                yield Member(
-                    name, "link", target=os.fsdecode(content.read(_PATH_BYTES + 1))
-                )
+            with read() as content:
+                target = os.fsdecode(content.read(_PATH_BYTES + 1))
+            yield Member(name, "link", target=target)
         elif name.endswith("/") or kind == stat.S_IFDIR:
             yield Member(name, "directory")
         elif kind in (0, stat.S_IFREG):
-            yield Member(
-                name, "file", info.file_size, mode, read=partial(archive.open, info)
-            )
+            yield Member(name, "file", info.file_size, mode, read=read)
         else:
             raise _special(name)
 
@@ -157,12 +163,17 @@ def _write(members: dict[str, Member], target: Path) -> None:
     make_directory(str(target), 0o755)
     for name, member in members.items():
         path = target / name
-        make_directory(str(path if member.kind == "directory" else path.parent), 0o755)
-        content = member.read and member.read()
-        if content:
-            with content, path.open("xb") as file:
-                shutil.copyfileobj(content, file, _CHUNK)
-            path.chmod(0o755 if member.mode & 0o111 else 0o644)
+        directory = path if member.kind == "directory" else path.parent
+        make_directory(str(directory), 0o755)
+
+        content = member.read() if member.read else None
+        if content is None:
+            continue
+        with content, path.open("xb") as file:
+            shutil.copyfileobj(content, file, _CHUNK)
+        is_executable = member.mode & 0o111
+        path.chmod(0o755 if is_executable else 0o644)
+
     for name, member in members.items():
         if member.kind == "link":
             os.symlink(member.target, target / name)
@@ -175,43 +186,53 @@ def checked_members(
 
     Raises OperationError with the name of the member that is not allowed.
     """
-    found = _collected(members, options)
-    if all(one.kind == "directory" for one in found.values()):
+    by_path = _collected(members, options)
+    kinds = {member.kind for member in by_path.values()}
+    if kinds <= {"directory"}:
         raise OperationError("the archive contains no files")
-    top, *others = {path.partition("/")[0] for path in found}
-    if not others and found[top].kind == "directory" and not options.keeps_top(found):
-        found = {path[len(top) + 1 :]: member for path, member in found.items()}
-    for path, member in found.items():
+
+    top, *others = {path.partition("/")[0] for path in by_path}
+    is_wrapper = not others and by_path[top].kind == "directory"
+    if is_wrapper and not options.keeps_top(by_path):
+        by_path = {path[len(top) + 1 :]: by_path[path] for path in by_path}
+
+    for path, member in by_path.items():
         if member.kind == "link":
-            _check_link(path, found)
-    return found
+            _check_link(path, by_path)
+    return by_path
 
 
 def _collected(members: Iterable[Member], options: UnpackOptions) -> dict[str, Member]:
     """Return the members keyed by path; only directories may occur twice. Raises OperationError."""
-    found: dict[str, Member] = {}
+    by_path: dict[str, Member] = {}
     size = 0
     for member in members:
-        name, is_directory = member.name, member.kind == "directory"
+        name = member.name
+        is_directory = member.kind == "directory"
         path = _clean(name)
         if not (path or is_directory):
             raise _refusal(name, "has no name")
+
+        # The directories above it may have no members of their own.
         above = path if is_directory else path.rpartition("/")[0]
-        while above and above not in found:
-            found[above] = Member(above, "directory")
+        while above and above not in by_path:
+            by_path[above] = Member(above, "directory")
             above = above.rpartition("/")[0]
-        if above and found[above].kind != "directory":
+        if above and by_path[above].kind != "directory":
             raise _refusal(name, "has a parent that is not a directory")
+
         if not is_directory:
-            if path in found:
+            if path in by_path:
                 raise _refusal(name, "occurs twice")
-            found[path] = member
+            by_path[path] = member
             size += member.size
-        if len(found) > options.members:
+
+        # Within the loop: an archive may never end.
+        if len(by_path) > options.members:
             raise OperationError(f"more than {options.members} members")
         if size > options.size:
             raise OperationError(f"more than {options.size} bytes unpacked")
-    return found
+    return by_path
 
 
 def _check_link(path: str, members: dict[str, Member]) -> None:
@@ -220,27 +241,35 @@ def _check_link(path: str, members: dict[str, Member]) -> None:
     Only the names are used, so long paths and long chains of links cannot produce a different
     result on disk (CVE-2025-4517).
     """
-    target, hops = members[path].target, 0
+    outside = _refusal(path, "is a link that points outside the archive")
+    missing = _refusal(path, "is a link to a file that the archive does not contain")
+    target = members[path].target
     if not target or target.startswith("/"):
-        raise _refusal(path, "is a link that points outside the archive")
-    at, ahead = path.split("/")[:-1], target.split("/")[::-1]
+        raise outside
+
+    hops = 0
+    reached = path.split("/")[:-1]
+    ahead = target.split("/")[::-1]  # the next part is the last one
     while ahead:
         part = ahead.pop()
-        if part == ".." and at:
-            at.pop()
-        elif part == "..":
-            raise _refusal(path, "is a link that points outside the archive")
-        elif part not in ("", "."):
-            at.append(part)
-            found = members.get("/".join(at))
-            if found is None or (found.kind == "file" and ahead) or hops > _LINK_HOPS:
-                raise _refusal(
-                    path, "is a link to a file that the archive does not contain"
-                )
-            if found.kind == "link":
-                hops += 1
-                ahead += found.target.split("/")[::-1]
-                at.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if not reached:
+                raise outside
+            reached.pop()
+            continue
+
+        reached.append(part)
+        member = members.get("/".join(reached))
+        if member is None or (member.kind == "file" and ahead):
+            raise missing
+        if member.kind == "link":
+            if hops > _LINK_HOPS:
+                raise missing
+            hops += 1
+            ahead += member.target.split("/")[::-1]
+            reached.pop()
 
 
 def _clean(name: str) -> str:
@@ -248,13 +277,12 @@ def _clean(name: str) -> str:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts:
         raise _refusal(name, "points outside the archive")
+
     path = "/".join(parts)
     longest = max((len(os.fsencode(part)) for part in parts), default=0)
     if longest > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
         raise _refusal(name, "has a name that is too long")
-    if any(
-        ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in name
-    ):
+    if _CONTROL.search(name):
         raise _refusal(name, "has control characters in its name")
     return path
 

@@ -59,6 +59,7 @@ def download(
     `requests`. After an OperationError, `target` does not exist.
     """
     fetchable(address)
+    called = bare_address(address)
     late = OperationError(f"the download was not finished within {seconds:g} seconds")
     try:
         with time_limit(seconds, late), _Session() as session:
@@ -70,11 +71,10 @@ def download(
     except BaseException as failure:
         target.unlink(missing_ok=True)
         if isinstance(failure, OperationError):
-            raise OperationError(f"{bare_address(address)}: {failure}") from None
+            raise OperationError(f"{called}: {failure}") from None
         if isinstance(failure, OSError):
-            raise OperationError(
-                f"{bare_address(address)}: {target}: {failure.strerror}"
-            ) from None
+            reason = f"{target}: {failure.strerror}"
+            raise OperationError(f"{called}: {reason}") from None
         raise
 
 
@@ -84,6 +84,7 @@ def _repeated(attempt: Callable[[], str], attempts: int, progress: Progress) -> 
             return attempt()
         except _TemporaryError as failure:
             reason = str(failure)
+
         if number < attempts:
             pause = _PAUSE_SECONDS * 2 ** (number - 1)
             again = f"trying again in {pause:g} s (attempt {number + 1} of {attempts})"
@@ -104,11 +105,14 @@ def _attempt(
 
     Raises OperationError, or _TemporaryError if another attempt may succeed.
     """
-    received, checksum = 0, hashlib.sha256()
+    received = 0
+    checksum = hashlib.sha256()
     with _respond(session, address) as response, target.open("wb") as file:
         total: int | None = response.raw.length_remaining
+        # Without a length, only a checksum shows that the end is missing.
         if total is None and not (response.raw.chunked or sha256):
             raise OperationError("the server reports no Content-Length")
+
         try:
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
                 received += len(chunk)
@@ -118,14 +122,14 @@ def _attempt(
                 file.write(chunk)
                 progress(received, total, "")
         except urllib3.exceptions.HTTPError as failure:
-            raise _TemporaryError(
-                _cause(failure, "the download was incomplete")
-            ) from None
+            reason = _cause(failure, "the download was incomplete")
+            raise _TemporaryError(reason) from None
+
     if total is not None and received != total:
-        raise _TemporaryError(
-            f"the connection closed after {received} of {total} bytes"
-        )
+        reason = f"the connection closed after {received} of {total} bytes"
+        raise _TemporaryError(reason)
     progress(received, total, "")
+
     digest = checksum.hexdigest()
     if sha256.lower() not in ("", digest):
         raise OperationError(f"the SHA-256 is {digest}, expected {sha256}")
@@ -140,6 +144,7 @@ def _respond(session: requests.Session, address: str) -> requests.Response:
     try:
         response = session.get(
             address,
+            # Unpacked content would have another checksum and length.
             headers={"Accept-Encoding": "identity", "User-Agent": "cli-host"},
             stream=True,
             timeout=_STALL_SECONDS,
@@ -151,12 +156,12 @@ def _respond(session: requests.Session, address: str) -> requests.Response:
         raise OperationError(f"redirected more than {_MOST_REDIRECTS} times") from None
     except (requests.RequestException, OSError, ValueError) as failure:
         raise _TemporaryError(_cause(failure, "the connection failed")) from None
-    if response.status_code in _TEMPORARY:
-        raise _TemporaryError(f"the server answered {response.status_code}")
-    if response.status_code != requests.codes.ok:
-        raise OperationError(
-            f"the server answered {response.status_code}, expected 200"
-        )
+
+    status = response.status_code
+    if status in _TEMPORARY:
+        raise _TemporaryError(f"the server answered {status}")
+    if status != requests.codes.ok:
+        raise OperationError(f"the server answered {status}, expected 200")
     return response
 
 
@@ -168,5 +173,5 @@ def _cause(failure: BaseException, otherwise: str) -> str:
     text = repr(failure)
     if re.search("timed ?out", text, re.IGNORECASE):
         return "the server did not answer in time"
-    found = _SYSTEM_WORDS.search(text)
-    return found[1].lower() if found else otherwise
+    match = _SYSTEM_WORDS.search(text)
+    return match[1].lower() if match else otherwise

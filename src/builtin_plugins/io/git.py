@@ -36,15 +36,15 @@ def login_of(address: str) -> dict[str, str]:
     read. Therefore, git gets an address without user and password, and these variables set a header
     for the address's site.
     """
-    found = parse(address)
-    if found is None or not found.user or found.scheme != "https":
+    parts = parse(address)
+    if parts is None or not parts.user or parts.scheme != "https":
         return {}
-    encoded = b64encode(
-        f"{unquote(found.user)}:{unquote(found.password)}".encode()
-    ).decode()
+
+    login = f"{unquote(parts.user)}:{unquote(parts.password)}"
+    encoded = b64encode(login.encode()).decode()
     return {
         "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": f"http.{found.site}/.extraHeader",
+        "GIT_CONFIG_KEY_0": f"http.{parts.site}/.extraHeader",
         "GIT_CONFIG_VALUE_0": f"Authorization: Basic {encoded}",
     }
 
@@ -102,43 +102,46 @@ class Git:
             raise OperationError(f"{address}: {error.what}", error.remedy) from None
 
     def _reason(self, complaint: str) -> str:
+        """Return the line of git's error output that says why it failed."""
+        # ssh gives the reason before this line of git.
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
         lines = [line.strip() for line in before.split("\n") if line.strip()]
-        reasons = [
-            line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))
-        ]
-        reason = [*reasons, *lines[-1:], unread or "failed without a message"][0]
+
+        reason = lines[-1] if lines else unread or "failed without a message"
+        for line in lines:
+            if line.startswith(("fatal:", "error:", "ERROR")):
+                reason = line
+                break
         return masked_text(reason)[:500]
 
     def _environment(self) -> dict[str, str]:
-        found = {
-            name: value
-            for name, value in self.environ.items()
-            if not name.startswith(("GIT_", "SSH_ASKPASS"))
-            or name.startswith(_KEPT_VARIABLES)
-        }
-        found |= {
+        environ = {}
+        for name, value in self.environ.items():
+            # The others could name another repository, or a program for passwords.
+            is_of_git = name.startswith(("GIT_", "SSH_ASKPASS"))
+            if not is_of_git or name.startswith(_KEPT_VARIABLES):
+                environ[name] = value
+
+        return {
+            **environ,
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ALLOW_PROTOCOL": "https:ssh:git:file",
             "GIT_ASKPASS": "true",
             "SSH_ASKPASS_REQUIRE": "never",
             "GIT_OPTIONAL_LOCKS": "0",
             "LC_ALL": "C",
+            **self.login,
         }
-        return {**found, **self.login}
 
 
 def newer_commit(git: Git) -> str:
     """Return the newest commit of the upstream branch, or "" if HEAD contains it; fetch nothing."""
     head = git("symbolic-ref", "HEAD").decode().strip()
-    remote, _, branch = (
-        git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
-    )
-    commit = (
-        git.contact(remote, "ls-remote", "--", remote, branch)
-        .decode()
-        .partition("\t")[0]
-    )
+    upstream = git("for-each-ref", _UPSTREAM, head).decode().strip()
+    remote, _, branch = upstream.partition(" ")
+
+    listed = git.contact(remote, "ls-remote", "--", remote, branch).decode()
+    commit = listed.partition("\t")[0]
     return "" if has_commit(git, commit) else commit
 
 

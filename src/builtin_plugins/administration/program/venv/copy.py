@@ -61,9 +61,9 @@ class VenvCopy(NamedTuple):
         installer = installer._replace(held=(self.held,))
         if has_pip():
             installer.pip(*arguments, python=self.python)
-        else:
-            word, *others = arguments
-            installer.uv("pip", word, "--python", self.python, *others)
+            return
+        word, *others = arguments
+        installer.uv("pip", word, "--python", self.python, *others)
 
     def swap(self, undo: ExitStack) -> None:
         """Exchange the copy and the original.
@@ -84,12 +84,10 @@ class VenvCopy(NamedTuple):
 def check_venv() -> None:
     """Raise OperationError if packages must not be installed into this Python environment."""
     if sys.prefix == sys.base_prefix:
-        what = (
-            f"{sys.executable} is not in a virtual environment, so nothing was changed"
-        )
-        raise OperationError(what, "install this program with install.sh, pipx or uv")
-    if not has_pip():
-        find_uv(os.environ)
+        what = f"{sys.executable} is not in a virtual environment"
+        remedy = "install this program with install.sh, pipx or uv"
+        raise OperationError(f"{what}, so nothing was changed", remedy)
+    check_installer()
 
 
 @contextmanager
@@ -128,13 +126,18 @@ def _venv_lock(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
 
 def _repoint_scripts(path: str, prefix: str) -> None:
     """In the scripts of the copy at `path`, replace that path with `prefix`, the final path."""
-    old, new = os.fsencode(path), os.fsencode(prefix)
-    with os.scandir(os.path.join(path, "bin")) as files:
-        scripts = [file.path for file in files if file.is_file(follow_symlinks=False)]
-    for script in scripts:
+    old = os.fsencode(path)
+    new = os.fsencode(prefix)
+    bin_directory = os.path.join(path, "bin")
+    for name in os.listdir(bin_directory):
+        script = os.path.join(bin_directory, name)
+        # The links are to the interpreter, outside the environment.
+        if os.path.islink(script) or not os.path.isfile(script):
+            continue
         with open(script, "rb") as file:
             content = file.read()
         if old in content:
+            # A new file: the old one is the original's, too.
             write_file(script, content.replace(old, new))
 
 
@@ -152,15 +155,14 @@ def run_python(
     is written to its stdin. If the process fails or takes more than `seconds`, an OperationError
     is raised, whose message begins with `failing`.
     """
-    alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
-    command, environ = (
-        [python, "-I", "-m", *arguments],
-        environ or {**os.environ, **alone},
-    )
+    if environ is None:
+        environ = {**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
+    command = [python, "-I", "-m", *arguments]
     ended = bounded_call(command, environ, seconds, failing, given=given.encode())
     if ended.status:
-        last = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise OperationError(f"{failing}: {' '.join(last)}")
+        # The last line of a traceback names the error.
+        lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise OperationError(f"{failing}: {lines[-1] if lines else ''}")
     return ended.stdout.decode("utf-8", "replace").strip()
 
 
