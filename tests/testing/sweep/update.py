@@ -73,7 +73,7 @@ class Update(Ground):
         self.before = before
         self.root = self.place / "root"
         self.launcher = self.root / "core/cli"
-        VenvCopy.change = _pip  # type: ignore[method-assign]
+        VenvCopy.install = _pip  # type: ignore[method-assign]
         copy.run_python = _ask
         update.newest_version = _newest
 

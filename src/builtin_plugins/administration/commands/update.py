@@ -138,7 +138,7 @@ def _versions(session: Session, clone: str, seconds: float) -> tuple[str, str]:
 def _update_package(layout: Layout, tx: Transaction) -> None:
     """Update an installed package: pip upgrades a copy of the environment, which is swapped in."""
     with copied_venv(tx.messages.line) as copy:
-        copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
+        copy.install(tx.installer, "--upgrade", OWN_DISTRIBUTION)
         check_starts(copy.python, "the new version")
         tx.messages.debug("the new version is ready and now replaces the old one")
         with signals_blocked(), undoing() as undo:
@@ -165,8 +165,8 @@ def _update_clone(clone: str, layout: Layout, tx: Transaction) -> None:
         # installs what the new version requires.
         tx.messages.line("pip installs the new version")
         whole = ("--upgrade", "--force-reinstall", "--no-deps")
-        copy.change(tx.installer, "install", *whole, sdist)
-        copy.change(tx.installer, "install", sdist)
+        copy.install(tx.installer, *whole, sdist)
+        copy.install(tx.installer, sdist)
         check_starts(copy.python, "the new version")
         record_commit(copy.path, new)
 

@@ -350,7 +350,7 @@ def install_into(
     os.makedirs(folder, exist_ok=True)
     if lines:
         sources = [package.name for package in packages if package.built]
-        target = ("install", "--target", folder, "--no-deps", *_binary_options(sources))
+        target = ("--target", folder, "--no-deps", *_binary_options(sources))
         tx.installer.install(*target, "--requirement", _requirements_file(lines, tx))
     discard(os.path.join(folder, ".lock"))  # of uv
 
@@ -391,7 +391,7 @@ def build_linked_wheel(directory: str, tx: Transaction) -> bool:
     """
     editable = os.path.join(tx.area, "editable")
     target = ("--target", editable, "--no-deps")
-    tx.installer.install("install", *target, "--editable", directory)
+    tx.installer.install(*target, "--editable", directory)
 
     folders = linked_folders(editable)
     if not folders:

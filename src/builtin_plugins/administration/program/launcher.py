@@ -44,13 +44,15 @@ def launcher_text(interpreter: str) -> str:
         head = f"#!/usr/bin/env -S '{quoted}' -IS"
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
         raise OperationError(f"{interpreter}: this path is too long for a launcher")
-    packages = str(Path(host.__file__).parent.parent)
-    values = {
-        "HEAD": head,
-        "PACKAGES": _expression(packages),
-        "PREFIX": repr(sys.prefix),
-    }
-    return fill_template("launcher", **values)["launcher"]
+
+    packages = Path(host.__file__).parent.parent
+    texts = fill_template(
+        "launcher",
+        HEAD=head,
+        PACKAGES=_expression(str(packages)),
+        PREFIX=repr(sys.prefix),
+    )
+    return texts["launcher"]
 
 
 def _expression(packages: str) -> str:
@@ -87,8 +89,9 @@ def is_of_other_version(path: str) -> bool:
     if not is_launcher(path):
         return False
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    body = launcher_text(sys.executable).partition("\n")[2]
-    return text.partition("\n")[2] != body  # the shebang may name python or python3
+    current = launcher_text(sys.executable)
+    # The shebang may name python or python3.
+    return text.partition("\n")[2] != current.partition("\n")[2]
 
 
 def launcher_of(layout: Layout) -> str:
@@ -123,9 +126,11 @@ def write_man_page(name: str) -> Path:
     the program's name in bold. If that page is missing, nothing is written.
     """
     pages = Path(sys.prefix, "share", "man", "man1")
-    shipped, page = pages / "cli.1", pages / f"{name}.1"
+    shipped = pages / "cli.1"
+    page = pages / f"{name}.1"
     if page == shipped or not shipped.is_file():
         return page
+
     text = shipped.read_text("utf-8").replace("\n.TH CLI ", f"\n.TH {name.upper()} ", 1)
     escaped = name.replace("-", "\\-")
     text = text.replace("\\fBcli\\fR", f"\\fB{escaped}\\fR")
@@ -169,11 +174,10 @@ def record_installation(root: str) -> None:
     """Record that the installation at `root` needs this environment."""
     if sys.prefix == sys.base_prefix or "\n" in root:
         return
+
     line = os.fsencode(f"{root}\n")
-    with (
-        suppress(OSError),
-        open(os.path.join(sys.prefix, _INSTALLATIONS), "a+b") as file,
-    ):
+    path = os.path.join(sys.prefix, _INSTALLATIONS)
+    with suppress(OSError), open(path, "a+b") as file:  # it may belong to root
         file.seek(0)
         if line not in file.readlines():
             file.write(line)
@@ -184,14 +188,17 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
     They are searched for on PATH and in the default data directory.
     """
-    usual = glob(os.path.join(escape(xdg_home(environ, "DATA")), "*", "core", "*"))
-    found = {*map(os.path.realpath, usual), *links_on_path(environ).values()}
-    own = os.path.realpath(root) + os.sep
+    installations = escape(xdg_home(environ, "DATA"))
+    paths = {*links_on_path(environ).values()}
+    for path in glob(os.path.join(installations, "*", "core", "*")):
+        paths.add(os.path.realpath(path))
+
+    inside = os.path.realpath(root) + os.sep
     launchers = []
-    for path in sorted(found):
+    for path in sorted(paths):
         # The program that pip installed is in the environment's bin and is no installation.
         is_in_core = os.path.basename(os.path.dirname(path)) == "core"
-        if is_in_core and not path.startswith(own) and is_launcher(path):
+        if is_in_core and not path.startswith(inside) and is_launcher(path):
             launchers.append(path)
     return launchers
 
@@ -202,8 +209,9 @@ def is_launcher(path: str, *, anywhere: bool = False) -> bool:
         content = read_regular(path, OperationError, _LARGEST)
     except (OSError, OperationError):
         return False
-    ours = anywhere or os.fsencode(sys.prefix) in content
-    return ours and b"from host.__main__ import main\n" in content
+    if b"from host.__main__ import main\n" not in content:
+        return False
+    return anywhere or os.fsencode(sys.prefix) in content
 
 
 def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
@@ -216,9 +224,9 @@ def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the links in ~/.local/bin and the directories on PATH, with their resolved targets."""
     usual = os.path.join(home(environ), ".local", "bin")
     directories = [usual, *filter(os.path.isabs, environ.get("PATH", "").split(":"))]
-    there = (
-        path
-        for directory in directories
-        for path in sorted(glob(os.path.join(escape(directory), "*")))
-    )
-    return {path: os.path.realpath(path) for path in there if os.path.islink(path)}
+    links = {}
+    for directory in directories:
+        for path in sorted(glob(os.path.join(escape(directory), "*"))):
+            if os.path.islink(path):
+                links[path] = os.path.realpath(path)
+    return links

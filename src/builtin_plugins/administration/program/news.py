@@ -33,30 +33,42 @@ def news(session: Session) -> None:
 
     The check runs in the background, and the next call reports its result.
     """
-    environ, root = session.environ, session.layout.root
-    silent = is_on(environ.get("CLI_NO_NOTICE")) or environ.get("CI") or RUN in environ
-    if silent or not os.path.exists(os.path.join(root, ".git")):
+    environ = session.environ
+    root = session.layout.root
+    # Nobody reads the notice of a command that another command or a pipeline runs.
+    is_automatic = environ.get("CI") or RUN in environ
+    if is_automatic or is_on(environ.get("CLI_NO_NOTICE")):
         return
+    if not os.path.exists(os.path.join(root, ".git")):
+        return
+
     stamp = session.installation.cache_path("news")
     with suppress(OSError, HostError):
         _mention(session, stamp)
     with suppress(OSError):
-        if (
-            not os.path.exists(stamp)
-            or not 0 <= time.time() - os.stat(stamp).st_mtime < _DAY
-        ):
+        if _is_due(stamp):
             # The file is touched before the check, so that a failed check is not repeated today.
             make_directory(os.path.dirname(stamp), 0o700)
             Path(stamp).touch()
             _detach(lambda: _check(root, environ, stamp))
 
 
+def _is_due(stamp: str) -> bool:
+    """Return whether the last check was not today; `stamp` is the file with its result."""
+    if not os.path.exists(stamp):
+        return True
+    age = time.time() - os.stat(stamp).st_mtime
+    return not 0 <= age < _DAY  # a time in the future comes from a wrong clock
+
+
 def _mention(session: Session, stamp: str) -> None:
+    """Report the commit that the last check found, unless the repository has it now."""
     git = Git(session.layout.root, session.environ, _OFFLINE_SECONDS)
     content = read_regular(stamp, OperationError, 64).decode("ascii", "replace")
     if content and not has_commit(git, content):
+        program = session.program
         news = "your team's commands have changed; to update"
-        session.messages.line(f"{session.program}: {news}: {session.program} self sync")
+        session.messages.line(f"{program}: {news}: {program} self sync")
 
 
 def _detach(work: Callable[[], None]) -> None:
@@ -77,9 +89,8 @@ def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
     """Write the upstream branch's newest commit, or "" if HEAD contains it, to the file `stamp`."""
     git = Git(root, environ, _SERVER_SECONDS)
     if "GIT_SSH" not in environ:
-        usual = (
-            git("config", "--default=ssh", "--get", "core.sshCommand").decode().strip()
-        )
-        ssh = environ.get("GIT_SSH_COMMAND") or usual
+        # ssh must not ask for a password: the user has gone on to other work.
+        configured = git("config", "--default=ssh", "--get", "core.sshCommand")
+        ssh = environ.get("GIT_SSH_COMMAND") or configured.decode().strip()
         git.environ = {**environ, "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes"}
     write_file(stamp, newer_commit(git))

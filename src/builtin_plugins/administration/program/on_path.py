@@ -37,13 +37,13 @@ def link_on_path(
     name = os.path.basename(launcher)
     link = os.path.join(home(environ), ".local", "bin", name)
 
-    def starts_it(path: str) -> bool:
+    def starts_it(path: str | None) -> bool:
+        if path is None:
+            return False
         real = os.path.realpath(path)
         return real == os.path.realpath(launcher) or (usual and is_launcher(real))
 
-    before = find_program(name, environ)
-    is_started = before is not None and starts_it(before)
-    if not is_started and not os.path.lexists(link):
+    if not starts_it(find_program(name, environ)) and not os.path.lexists(link):
         with suppress(OSError):  # the home directory may be read-only
             os.makedirs(os.path.dirname(link), exist_ok=True)
             atomic.write_link(link, launcher)
@@ -51,26 +51,32 @@ def link_on_path(
     if is_linked:
         with suppress(OSError):
             _link_man_page(name, environ)
+
+    # The link, or another program of this name, may be on PATH now.
     started = find_program(name, environ)
-    if started and starts_it(started):
+    if starts_it(started):
         return Start(name, "", is_linked=True)
     if is_linked:
         advice = f"to run it as {name}, put ~/.local/bin first on PATH"
         return Start(shlex.quote(link), advice, is_linked=True)
+
     path = shlex.quote(launcher)
-    advice = to_path(launcher, environ)
-    if other := started or (os.path.lexists(link) and link):
-        advice = f"{other} is another program; to put this one on PATH as NAME: "
-        advice += f"ln -s {path} ~/.local/bin/NAME"
-    return Start(path, advice, is_linked=False)
+    other = started
+    if other is None and os.path.lexists(link):
+        other = link
+    if other is None:
+        return Start(path, to_path(launcher, environ), is_linked=False)
+    advice = f"{other} is another program; to put this one on PATH as NAME: "
+    return Start(path, f"{advice}ln -s {path} ~/.local/bin/NAME", is_linked=False)
 
 
 def _link_man_page(name: str, environ: Mapping[str, str]) -> None:
     """Link the man page unless `man` finds it in the environment. Raises OSError."""
-    if sys.prefix == sys.base_prefix or f"{sys.prefix}/bin" in environ.get(
-        "PATH", ""
-    ).split(":"):
+    # `man` looks beside each directory on PATH.
+    is_on_path = f"{sys.prefix}/bin" in environ.get("PATH", "").split(":")
+    if is_on_path or sys.prefix == sys.base_prefix:
         return
+
     pages = os.path.join(home(environ), ".local", "share", "man", "man1")
     link = os.path.join(pages, f"{name}.1")
     if os.path.lexists(link):
@@ -123,7 +129,8 @@ def offer_completion(session: Session, name: str) -> None:
 
 def scripts_of_user(environ: Mapping[str, str]) -> str:
     """Return `~/bin` if it contains scripts or programs that are not links, otherwise ""."""
-    with suppress(OSError), os.scandir(os.path.join(home(environ), "bin")) as entries:
+    directory = os.path.join(home(environ), "bin")
+    with suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
             if entry.is_file(follow_symlinks=False) and _is_command(entry.path):
                 return "~/bin"

@@ -59,31 +59,29 @@ def check_updatable(environ: Mapping[str, str], launcher: str) -> None:
 
     `launcher` is the path of the installation's launcher.
     """
-    if archive := archive_of_program():
+    archive = archive_of_program()
+    if archive:
         what = f"{archive}: a program in a single file cannot update itself"
-        command = shlex.join(["python3", archive, "self", "launcher", launcher])
         remedy = "replace it by the file of the newer version"
         if os.path.exists(launcher):
+            command = shlex.join(["python3", archive, "self", "launcher", launcher])
             remedy += f", and run: {command}"
         raise OperationError(what, remedy)
-    file = os.path.realpath(
-        host.__file__
-    )  # a package manager knows no path through a link
+
+    # A package manager knows no path through a link.
+    file = os.path.realpath(host.__file__)
     complete_import_path()
     distribution = importlib_metadata.distribution(OWN_DISTRIBUTION)
-    command = _command_of_owner(file, environ)
     installer = (distribution.read_text("INSTALLER") or "pip").strip()
+    command = _command_of_owner(file, environ)
     if not command and installer == "conda":
         command = "conda update cli-host"
-    if not command and installer not in ("pip", "uv"):
-        raise OperationError(
-            f"{sys.prefix}: {installer} installed this program",
-            f"update it with {installer}",
-        )
     if command:
-        raise OperationError(
-            f"{file}: a package manager installed this program", command
-        )
+        what = f"{file}: a package manager installed this program"
+        raise OperationError(what, command)
+    if installer not in ("pip", "uv"):
+        what = f"{sys.prefix}: {installer} installed this program"
+        raise OperationError(what, f"update it with {installer}")
 
 
 def archive_of_program() -> str:
@@ -98,13 +96,17 @@ def _command_of_owner(path: str, environ: Mapping[str, str]) -> str:
     for part, command in _STORES.items():
         if part in path:
             return command
+
     for question, command in _MANAGERS:
-        if find_program(question[0], environ) is None:
+        manager = question[0]
+        if find_program(manager, environ) is None:
             continue
         with suppress(OperationError, OSError):
-            answer = bounded_call([*question, path], environ, _SECONDS, question[0])
+            answer = bounded_call([*question, path], environ, _SECONDS, manager)
+            if answer.status:
+                continue
             # dpkg prints "PACKAGE: PATH"; the others print only the package.
-            package = answer.stdout.decode("utf-8", "replace").partition(":")[0].strip()
-            if not answer.status and package:
-                return command.format(package.split()[0])
+            package = answer.stdout.decode("utf-8", "replace").partition(":")[0].split()
+            if package:
+                return command.format(package[0])
     return ""

@@ -24,13 +24,14 @@ HASHES = "core/lib/.shipped"
 _HASH_LINE = re.compile(r"[0-9a-f]{64}  \S")
 _GIT_SECONDS = 60.0  # time limit for `git ls-files`
 _SHIPPED = (  # an explicit list, because a checkout also contains other files
-    *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
-    *("commands/demo/precedence", "commands/demo/words"),
-    *(
-        "commands/setup/category.json",
-        "commands/setup/postman",
-        "config/settings.conf.example",
-    ),
+    "commands/demo/category.json",
+    "commands/demo/files",
+    "commands/demo/hello",
+    "commands/demo/precedence",
+    "commands/demo/words",
+    "commands/setup/category.json",
+    "commands/setup/postman",
+    "config/settings.conf.example",
     *(f"core/{name}" for name in IN_CORE),
     "plugins/README.md",
 )
@@ -85,15 +86,17 @@ def shipped_files() -> Iterator[ShippedFile]:
     for name in _SHIPPED:
         top = skeleton / name
         for original in sorted(top.rglob("*")) if top.is_dir() else [top]:
-            # An installation that has become a package has its own records in core/lib.
-            is_record = original.name.startswith(".") and original.parent.name == "lib"
-            if (
-                original.is_file()
-                and original.parent.name != "__pycache__"
-                and not is_record
-            ):
+            if original.is_file() and not _is_left_out(original):
                 yield ShippedFile(original.relative_to(skeleton), original)
     yield ShippedFile(GITIGNORE, gitignore())
+
+
+def _is_left_out(file: Path) -> bool:
+    """Return whether a file in the shipped directories is not part of an installation."""
+    if file.parent.name == "__pycache__":
+        return True
+    # An installation that has become a package has its own records in core/lib.
+    return file.parent.name == "lib" and file.name.startswith(".")
 
 
 def gitignore() -> Path:
@@ -109,7 +112,9 @@ def _skeleton() -> Path:
     """Return the directory of the shipped files: one in the package, or a checkout's root."""
     packages = Path(host.__file__).parent
     skeleton = packages / "skeleton"
-    return skeleton if skeleton.is_dir() else packages.parent.parent
+    if skeleton.is_dir():
+        return skeleton
+    return packages.parent.parent
 
 
 def is_checkout(root: str) -> bool:
@@ -130,8 +135,10 @@ def cli_json(program: str) -> bytes:
     content = Path(_skeleton(), CLI_JSON).read_bytes()
     if program == "cli":
         return content
+
     values = json.loads(content) | {"name": program}
-    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+    text = json.dumps(values, indent=2, ensure_ascii=False)
+    return f"{text}\n".encode()
 
 
 def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
@@ -140,16 +147,22 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
     cli.json is written last. If it exists already, the user may have removed examples, so none are
     written. The paths in `without` are not written.
     """
-    made, examples = 0, not os.path.lexists(os.path.join(root, CLI_JSON))
+    made = 0
+    is_new = not os.path.lexists(os.path.join(root, CLI_JSON))
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
-        wanted = examples or file.is_own or file.relative == GITIGNORE
+        is_example = not file.is_own and file.relative != GITIGNORE
+        if file.relative in without or (is_example and not is_new):
+            continue
         path = os.path.join(root, file.relative)
-        if wanted and file.relative not in without and not os.path.lexists(path):
-            is_config = file.relative == CLI_JSON
-            content = cli_json(program) if is_config else file.original.read_bytes()
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            write_file(path, content, file.original.stat().st_mode & 0o777)
-            made += 1
+        if os.path.lexists(path):
+            continue
+
+        content = file.original.read_bytes()
+        if file.relative == CLI_JSON:
+            content = cli_json(program)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_file(path, content, file.original.stat().st_mode & 0o777)
+        made += 1
     _write_hashes(root, own_files(root))
     return made
 
@@ -161,21 +174,22 @@ def own_files(root: str) -> list[ShippedFile]:
     are also left out. Raises OperationError if git fails.
     """
     tracked = _tracked(root)
-    untracked = (
-        file for file in shipped_files() if file.is_own and file.relative not in tracked
-    )
-    return [
-        file
-        for file in untracked
-        if is_real_dir(os.path.join(root, file.relative.parent))
-    ]
+    files = []
+    for file in shipped_files():
+        if not file.is_own or file.relative in tracked:
+            continue
+        if is_real_dir(os.path.join(root, file.relative.parent)):
+            files.append(file)
+    return files
 
 
 def _tracked(root: str) -> set[Path]:
+    """Return the files below core/ that the installation's git repository tracks, if any."""
     if not os.path.lexists(os.path.join(root, ".git")):
         return set()
-    listed = Git(root, os.environ, _GIT_SECONDS)("ls-files", "-z", "core")
-    return {Path(os.fsdecode(path)) for path in listed.split(b"\0")}
+    git = Git(root, os.environ, _GIT_SECONDS)
+    listed = os.fsdecode(git("ls-files", "-z", "core"))
+    return set(map(Path, listed.split("\0")))
 
 
 def renew(root: str, warn: Callable[[str], object]) -> None:
@@ -185,32 +199,32 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
     """
     if is_checkout(root):
         return
+
     files = own_files(root)
-    _write_hashes(
-        root, files
-    )  # first: an interruption must not leave a file without a checksum
+    # First: an interruption must not leave a file without a checksum.
+    _write_hashes(root, files)
     for file in files:
-        path, state = os.path.join(root, file.relative), file.state_in(root)
+        path = os.path.join(root, file.relative)
+        state = file.state_in(root)
         if state == "stale":
             write_file(path, file.original.read_bytes())
         elif state == "changed":
-            warn(
-                f"{path}: kept because you changed it; this version contains a different file"
-            )
+            why = "kept because you changed it; this version contains a different file"
+            warn(f"{path}: {why}")
 
 
 def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
     """Record the checksums of `files`, so that later versions recognize the user's changes."""
     known = _read_hashes(root)
-    lines = {file.checksum(file.original.read_bytes()) for file in files} - known
+    lines = {file.checksum(file.original.read_bytes()) for file in files}
     path = os.path.join(root, HASHES)
-    if (
-        lines
-        and is_real_dir(os.path.dirname(path))
-        and Path(HASHES) not in _tracked(root)
-    ):
-        by_path = sorted(lines | known, key=lambda one: one.split()[::-1])
-        write_file(path, "".join(f"{line}\n" for line in by_path))
+    if lines <= known or not is_real_dir(os.path.dirname(path)):
+        return
+    if Path(HASHES) in _tracked(root):  # it belongs to the team
+        return
+
+    by_path = sorted(lines | known, key=lambda line: line.split()[::-1])
+    write_file(path, "".join(f"{line}\n" for line in by_path))
 
 
 def has_damaged_hashes(root: str) -> bool:
@@ -228,12 +242,12 @@ def has_damaged_hashes(root: str) -> bool:
 
 def renew_hashes(root: str) -> None:
     """Write the checksums again, and keep those that can be read. Raises OSError."""
-    kept = {line for line in _read_hashes(root) if _HASH_LINE.match(line)}
+    valid = sorted(filter(_HASH_LINE.match, _read_hashes(root)))
     path = os.path.join(root, HASHES)
     if os.path.lexists(path):
         remove_path(path)
-    if kept:
-        write_file(path, "".join(f"{line}\n" for line in sorted(kept)))
+    if valid:
+        write_file(path, "".join(f"{line}\n" for line in valid))
     _write_hashes(root, own_files(root))
 
 

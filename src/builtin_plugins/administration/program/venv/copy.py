@@ -7,14 +7,13 @@ pip replaces files and never writes into existing ones.
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
 from builtin_plugins.administration.program.venv.installer import (
     Installer,
-    find_uv,
-    has_pip,
+    check_installer,
 )
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import (
@@ -53,17 +52,9 @@ class VenvCopy(NamedTuple):
         """The interpreter in the copy."""
         return os.path.join(self.path, "bin", os.path.basename(sys.executable))
 
-    def change(self, installer: Installer, *arguments: str) -> None:
-        """Run `pip install …` or `pip uninstall …`, or uv's equivalent, on the copy.
-
-        The arguments must be valid for both programs. Raises OperationError.
-        """
-        installer = installer._replace(held=(self.held,))
-        if has_pip():
-            installer.pip(*arguments, python=self.python)
-            return
-        word, *others = arguments
-        installer.uv("pip", word, "--python", self.python, *others)
+    def install(self, installer: Installer, *arguments: str) -> None:
+        """Install packages into the copy, as `Installer.install` does."""
+        installer._replace(held=(self.held,)).install(*arguments, python=self.python)
 
     def swap(self, undo: ExitStack) -> None:
         """Exchange the copy and the original.
@@ -141,24 +132,15 @@ def _repoint_scripts(path: str, prefix: str) -> None:
             write_file(script, content.replace(old, new))
 
 
-def run_python(
-    python: str,
-    *arguments: str,
-    failing: str,
-    given: str = "",
-    environ: Mapping[str, str] | None = None,
-    seconds: float = _START_SECONDS,
-) -> str:
-    """Return the output of `python -I -m ARGUMENTS`.
+def run_python(python: str, *arguments: str, failing: str) -> str:
+    """Return the output of `python -I -m ARGUMENTS`, which finds no installation.
 
-    By default, the process inherits the environment variables, but finds no installation. `given`
-    is written to its stdin. If the process fails or takes more than `seconds`, an OperationError
-    is raised, whose message begins with `failing`.
+    If the process fails or takes too long, an OperationError is raised, whose message begins with
+    `failing`.
     """
-    if environ is None:
-        environ = {**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
+    environ = {**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
     command = [python, "-I", "-m", *arguments]
-    ended = bounded_call(command, environ, seconds, failing, given=given.encode())
+    ended = bounded_call(command, environ, _START_SECONDS, failing)
     if ended.status:
         # The last line of a traceback names the error.
         lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()

@@ -91,14 +91,13 @@ class Installer(NamedTuple):
         answer = self.try_uv(*arguments, given=given)
         return checked_output(answer, _uv_command(arguments))
 
-    def install(self, *arguments: str) -> None:
-        """Run `pip install`, or uv's equivalent, with `arguments` that both programs understand."""
-        word, *others = arguments
+    def install(self, *arguments: str, python: str = sys.executable) -> None:
+        """Run `pip install ARGUMENTS`, or uv's equivalent, for the environment of `python`."""
         if has_pip():
-            self.pip(word, *others)
-        else:
-            python = ("--python", sys.executable, "--compile-bytecode")
-            self.uv("pip", word, *python, *others)
+            self.pip("install", *arguments, python=python)
+            return
+        options = ("--python", python, "--compile-bytecode")
+        self.uv("pip", "install", *options, *arguments)
 
     def try_pip(
         self, *arguments: str, python: str = sys.executable, can_build: bool = True
