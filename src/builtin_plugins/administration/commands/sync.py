@@ -5,12 +5,12 @@ import shutil
 
 from builtin_plugins.administration.declared import TIMEOUT, YES, self_command
 from builtin_plugins.administration.pages import plural
+from builtin_plugins.administration.plugins.change import Change, begin_change
 from builtin_plugins.administration.plugins.commands.sync import install_missing
 from builtin_plugins.administration.plugins.directory_contents import read_commands
 from builtin_plugins.administration.plugins.preview import change_lines, plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
-from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.program.shipped_files import (
     CLI_JSON,
     is_checkout,
@@ -69,13 +69,13 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
     plugins_dir = session.installation.plugins_dir
     former_plugins = _plugins(plugins_dir)
 
-    with transaction(session, timeout) as tx:
+    with begin_change(session, timeout) as change:
         if is_git:
-            _to_newest(tx, yes)
+            _to_newest(change, yes)
             # A repository that was cloned by hand was never prepared by `self init --from`.
             if not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
-        renew(root, tx.messages.warn)
+        renew(root, change.messages.warn)
 
     # The new cli.json may name another directory for plugins.
     synced = session_of(session, root, session.program)
@@ -91,11 +91,11 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
             session.show_lines(*plan_lines(former, plugin))
 
 
-def _to_newest(tx: Transaction, yes: bool) -> None:
+def _to_newest(change: Change, yes: bool) -> None:
     """Show what the newest commit changes, ask, and fast-forward."""
-    session = tx.session
+    session = change.session
     root = session.layout.root
-    git = tx.git(root)
+    git = change.git(root)
 
     address, old, new = fetch_newest(git)
     if old == new:
@@ -104,19 +104,19 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     check_fast_forward(git, old, new, "git pull --rebase")
 
     # The files of the new commit are written beside the installation and examined there.
-    aside = tx.git(os.path.join(tx.area, "aside.git"))
+    aside = change.git(os.path.join(change.area, "aside.git"))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
-    write_commit(aside, new, tx.files, address, tx.messages.warn)
-    check_installation(tx.files, address)
+    write_commit(aside, new, change.files, address, change.messages.warn)
+    check_installation(change.files, address)
     if not git("ls-tree", "--name-only", old, "--", str(CLI_JSON)):
-        _keep_configuration(session, tx.files)
+        _keep_configuration(session, change.files)
 
-    staged = session_of(session, tx.files, session.program)
+    staged = session_of(session, change.files, session.program)
     try:
         former_dir = session.installation.commands_dir
         newest_dir = staged.installation.commands_dir
     except HostError as error:  # the commit's cli.json is invalid
-        raise type(error)(relocated(error.problem, tx.files, address)) from None
+        raise type(error)(relocated(error.problem, change.files, address)) from None
 
     former, _ = read_commands(CommandTree(former_dir, scripts={}))
     newest, _ = read_commands(CommandTree(newest_dir, scripts={}))

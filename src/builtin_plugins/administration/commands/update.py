@@ -20,11 +20,11 @@ from builtin_plugins.administration.declared import (
     argument,
     self_command,
 )
-from builtin_plugins.administration.plugins.resolution import newest_version
-from builtin_plugins.administration.plugins.transaction import (
-    Transaction,
-    transaction_in,
+from builtin_plugins.administration.plugins.change import (
+    Change,
+    begin_change_in,
 )
+from builtin_plugins.administration.plugins.resolution import newest_version
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launcher_of,
@@ -95,19 +95,19 @@ def update(
     with (
         os_errors_explained(),
         TemporaryDirectory() as directory,
-        transaction_in(session, directory, timeout) as tx,
+        begin_change_in(session, directory, timeout) as change,
     ):
         if now == newest:
             # A killed update or `pipx upgrade` leaves the launcher old.
             if is_launcher(launcher):
-                renew_own_files(launcher, tx.messages.warn)
+                renew_own_files(launcher, change.messages.warn)
             return
 
         ask_to_continue(session, "Update?", yes, "nothing was changed")
         if clone:
-            _update_clone(clone, session.layout, tx)
+            _update_clone(clone, session.layout, change)
         else:
-            _update_package(session.layout, tx)
+            _update_package(session.layout, change)
         session.show_lines("updated")
 
 
@@ -135,50 +135,50 @@ def _versions(session: Session, clone: str, seconds: float) -> tuple[str, str]:
     return now, max(now, newest or now, key=Version)
 
 
-def _update_package(layout: Layout, tx: Transaction) -> None:
+def _update_package(layout: Layout, change: Change) -> None:
     """Update an installed package: pip upgrades a copy of the environment, which is swapped in."""
-    with copied_venv(tx.messages.line) as copy:
-        copy.install(tx.installer, "--upgrade", OWN_DISTRIBUTION)
+    with copied_venv(change.messages.line) as copy:
+        copy.install(change.installer, "--upgrade", OWN_DISTRIBUTION)
         check_starts(copy.python, "the new version")
-        tx.messages.debug("the new version is ready and now replaces the old one")
+        change.messages.debug("the new version is ready and now replaces the old one")
         with signals_blocked(), undoing() as undo:
-            _swap_in(copy, [launcher_of(layout)], tx, undo)
+            _swap_in(copy, [launcher_of(layout)], change, undo)
 
 
-def _update_clone(clone: str, layout: Layout, tx: Transaction) -> None:
+def _update_clone(clone: str, layout: Layout, change: Change) -> None:
     """Update a clone in which install.sh made a .venv.
 
     The new commit is installed into a copy of .venv; the copy is swapped in, then the files are
     fast-forwarded. If the process is killed in between, the new program runs with the old files
     until the next update, which also updates the files.
     """
-    git = tx.git(clone)
+    git = change.git(clone)
     _, old, new = fetch_newest(git)
     if old != new:
         check_fast_forward(git, old, new)
 
-    with copied_venv(tx.messages.line) as copy:
-        sdist = os.path.join(tx.area, "source.tar.gz")
+    with copied_venv(change.messages.line) as copy:
+        sdist = os.path.join(change.area, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={sdist}", new)
 
         # The first call replaces the program even if its version is the same; the second
         # installs what the new version requires.
-        tx.messages.line("pip installs the new version")
+        change.messages.line("pip installs the new version")
         whole = ("--upgrade", "--force-reinstall", "--no-deps")
-        copy.install(tx.installer, *whole, sdist)
-        copy.install(tx.installer, sdist)
+        copy.install(change.installer, *whole, sdist)
+        copy.install(change.installer, sdist)
         check_starts(copy.python, "the new version")
         record_commit(copy.path, new)
 
         launchers = [launcher_of(layout), *launchers_in(os.path.join(clone, "core"))]
         with signals_blocked(), undoing() as undo:
-            _swap_in(copy, list(dict.fromkeys(launchers)), tx, undo)
+            _swap_in(copy, list(dict.fromkeys(launchers)), change, undo)
             if old != new:
                 fast_forward(git, old, new)
 
 
 def _swap_in(
-    copy: VenvCopy, launchers: list[str], tx: Transaction, undo: ExitStack
+    copy: VenvCopy, launchers: list[str], change: Change, undo: ExitStack
 ) -> None:
     """Swap in the new environment, and make the new version update the launchers' own files.
 
@@ -195,4 +195,4 @@ def _swap_in(
         argv = (sys.executable, "host", "--safe", "self", "launcher", path)
         warnings = run_python(*argv, failing=f"{path}: cannot be updated")
         for line in warnings.splitlines():
-            tx.messages.warn(line)
+            change.messages.warn(line)

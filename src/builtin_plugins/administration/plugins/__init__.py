@@ -7,7 +7,7 @@ files. `preview` shows the staged version, `check_collisions` compares it with o
 `install` makes it current, by changing the link `plugins/<name>`. Former versions are kept for a
 rollback.
 
-A file lock on `plugins/` guards the registry. It is taken twice: at the start (`transaction`), and
+A file lock on `plugins/` guards the registry. It is taken twice: at the start (`begin_change`), and
 to install and write (`locked_registry`). The registry may change in between. If a change is
 killed, the next change, or the next start that finds the cache `cli.lock` outdated, calls
 `reconcile`, which repairs what is left:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.inventory import declarations
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.version import PluginVersion, Words
 from host import PluginError
@@ -16,7 +16,7 @@ from host.run.lock import Lock
 from host.run.words import RESERVED_WORDS
 
 
-def check_collisions(staged: PluginVersion, tx: Transaction, *, force: bool) -> None:
+def check_collisions(staged: PluginVersion, change: Change, *, force: bool) -> None:
     """Raise PluginError if a command of a staged version collides with an existing command.
 
     Two commands collide if they have the same words, or if the existing one has only the first
@@ -25,7 +25,7 @@ def check_collisions(staged: PluginVersion, tx: Transaction, *, force: bool) -> 
     raised if another package has an entry point of the same name: only one of them can be loaded.
     Commands that only running code shows come later: see `check_declared_commands`.
     """
-    lock = tx.session.lock_for_inspection
+    lock = change.session.lock_for_inspection
     entry = staged.entry
     for name in staged.names:
         other = lock.plugins.get(name)
@@ -37,11 +37,11 @@ def check_collisions(staged: PluginVersion, tx: Transaction, *, force: bool) -> 
             )
     former, _ = declarations(lock, entry)
     new = {*staged.commands, *staged.declared} - _words(former)
-    _check_words(entry, tx, new, force=force)
+    _check_words(entry, change, new, force=force)
 
 
 def check_declared_commands(
-    staged: PluginVersion, tx: Transaction, *, force: bool
+    staged: PluginVersion, change: Change, *, force: bool
 ) -> None:
     """Check the commands that a staged package declares in code, as `check_collisions` does.
 
@@ -49,16 +49,18 @@ def check_declared_commands(
     run. Raises PluginError if commands collide, or if the package has no contents.
     """
     entry = staged.entry
-    session = tx.session
-    if not entry.is_package or session.safe or not tx.has_staged_version:
+    session = change.session
+    if not entry.is_package or session.safe or not change.has_staged_version:
         return
     # Imported here: other kinds of plugins need none of these.
     from builtin_plugins.administration.plugins import package_folder
     from host.planning.discovery import query_package
     from host.records import PluginPackage
 
-    folders = tuple(make_source(entry).folders(tx.files))
-    points = package_folder.entry_points(package_folder.distributions_in([tx.files]))
+    folders = tuple(make_source(entry).folders(change.files))
+    points = package_folder.entry_points(
+        package_folder.distributions_in([change.files])
+    )
     session.make_packages_importable()
     package = PluginPackage(entry.name, folders, tuple(points), entry.under)
     added = query_package(session.installation, package)
@@ -67,7 +69,7 @@ def check_declared_commands(
     if entry.enabled and not any(plugin.hooks or plugin.broken for plugin in plugins):
         raise PluginError(f"{entry.name}: contains no commands and no hooks")
     former, _ = declarations(session.lock_for_inspection, entry)
-    _check_words(entry, tx, _words(added) - _words(former), force=force)
+    _check_words(entry, change, _words(added) - _words(former), force=force)
 
 
 class _Collision(NamedTuple):
@@ -81,13 +83,13 @@ class _Collision(NamedTuple):
 
 
 def _check_words(
-    entry: Entry, tx: Transaction, new: Collection[Words], *, force: bool
+    entry: Entry, change: Change, new: Collection[Words], *, force: bool
 ) -> None:
     """Raise PluginError if a new command of the words `new` collides; with `force`, only warn.
 
     If an existing command would no longer run, PluginError is raised even with `force`.
     """
-    collisions = list(_collisions(entry, tx, new))
+    collisions = list(_collisions(entry, change, new))
     for collision in collisions:
         if not collision.existing_runs:
             raise PluginError(
@@ -101,21 +103,21 @@ def _check_words(
             f"--force adds {entry.name} anyway, but the existing command still runs",
         )
     for collision in collisions:
-        tx.messages.warn(f"{collision.text}; the existing command is used")
+        change.messages.warn(f"{collision.text}; the existing command is used")
 
 
 def _collisions(
-    entry: Entry, tx: Transaction, new: Collection[Words]
+    entry: Entry, change: Change, new: Collection[Words]
 ) -> Iterator[_Collision]:
     """Yield the collisions of the new commands `new` with existing commands or reserved words.
 
     A new command collides, too, with a category of the same words, and with an existing command
     above it, which gets the remaining words as arguments.
     """
-    lock = tx.session.lock_for_inspection
+    lock = change.session.lock_for_inspection
     _, others = declarations(lock, entry)
     before = Catalog(others)
-    earlier = _earlier_plugins(entry, tx)
+    earlier = _earlier_plugins(entry, change)
     for words in sorted(new):
         existing = before.find(words)
         existing_runs = _is_of(existing, earlier, lock)
@@ -136,13 +138,13 @@ def _collisions(
             yield _Collision(f"{text} would be below {above}", existing_runs)
 
 
-def _earlier_plugins(entry: Entry, tx: Transaction) -> set[str]:
+def _earlier_plugins(entry: Entry, change: Change) -> set[str]:
     """Return the names of the plugins whose commands run instead of those of `entry`.
 
     The registry's order decides. Packages of the program's environment come last. The name ""
     stands for `commands/`, which comes first.
     """
-    entries = tx.registry.entries.values()
+    entries = change.registry.entries.values()
     names = [known.name for known in entries if not known.is_in_environment]
     return {"", *takewhile(lambda name: name != entry.name, names)}
 

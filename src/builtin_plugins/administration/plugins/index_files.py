@@ -18,8 +18,8 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.sources.fetch_file import verified_sha256
-from builtin_plugins.administration.plugins.transaction import Transaction
 
 _MOST_BYTES = 1 << 26
 _SECONDS = 30.0
@@ -31,7 +31,7 @@ _PASSWORD = re.compile(r"://[^/@]*@")
 
 
 def listed_checksums(
-    name: str, version: str, url: str, sha256: str, output: str, tx: Transaction
+    name: str, version: str, url: str, sha256: str, output: str, change: Change
 ) -> tuple[str, ...]:
     """Return the checksums of the version's files; `url` and `sha256` are those of the used file.
 
@@ -39,7 +39,7 @@ def listed_checksums(
     index can be read, the result has only `sha256`; the registry then works on systems that use
     the same file.
     """
-    for listing in _listings(name, url, output, tx):
+    for listing in _listings(name, url, output, change):
         checksums = set()
         for file, checksum in listing:
             if _is_version(file, name, version):
@@ -48,19 +48,19 @@ def listed_checksums(
             return tuple(sorted(checksums))
 
     what = f"{name}: no index lists its other files; only {url} can be installed"
-    tx.messages.debug(what)
+    change.messages.debug(what)
     return (sha256,)
 
 
 def _listings(
-    name: str, url: str, output: str, tx: Transaction
+    name: str, url: str, output: str, change: Change
 ) -> Iterator[Iterable[tuple[str, str]]]:
     """Yield the files that may be listed beside the used one: their names and checksums."""
     if url.startswith("file://"):
         yield _files_beside(unquote(urlsplit(url).path))
         return
-    for index in _indexes(output, tx):
-        yield _files_on(f"{index.rstrip('/')}/{name}/", tx)
+    for index in _indexes(output, change):
+        yield _files_on(f"{index.rstrip('/')}/{name}/", change)
 
 
 def _files_beside(path: str) -> Iterator[tuple[str, str]]:
@@ -71,7 +71,7 @@ def _files_beside(path: str) -> Iterator[tuple[str, str]]:
             yield file.name, verified_sha256(file, "")
 
 
-def _indexes(output: str, tx: Transaction) -> list[str]:
+def _indexes(output: str, change: Change) -> list[str]:
     """Return the addresses of the indexes that pip used, with passwords.
 
     pip's output names the indexes without passwords; its settings have them.
@@ -83,13 +83,13 @@ def _indexes(output: str, tx: Transaction) -> list[str]:
     indexes = shown[1].split(", ")
     settings = ""
     if any(_PASSWORD.search(index) for index in indexes):
-        settings = tx.installer.try_pip("config", "list").output
+        settings = change.installer.try_pip("config", "list").output
     configured = re.findall(r"https?://[^\s'\"]+", settings)
     by_plain = {_PASSWORD.sub("://", index): index for index in configured}
     return [by_plain.get(_PASSWORD.sub("://", index), index) for index in indexes]
 
 
-def _files_on(page: str, tx: Transaction) -> list[tuple[str, str]]:
+def _files_on(page: str, change: Change) -> list[tuple[str, str]]:
     """Return the name and the checksum of each file on the page of a package in an index.
 
     The page is HTML, which every index has. The result is empty if the page cannot be read.
@@ -98,13 +98,13 @@ def _files_on(page: str, tx: Transaction) -> list[tuple[str, str]]:
     import requests
     import urllib3
 
-    environ = tx.session.environ
+    environ = change.session.environ
     proxy = environ.get("PIP_PROXY")
     try:
         with requests.get(
             page,
             headers={"Accept": "text/html"},
-            timeout=min(tx.seconds, _SECONDS),
+            timeout=min(change.seconds, _SECONDS),
             proxies={"http": proxy, "https": proxy} if proxy else None,
             verify=environ.get("PIP_CERT") or True,
             stream=True,

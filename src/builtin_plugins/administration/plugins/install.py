@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from enum import Enum
 
-from builtin_plugins.administration.plugins.reconcile import Reconciled, now, set_aside
-from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.transaction import (
-    Transaction,
+from builtin_plugins.administration.plugins.change import (
+    Change,
     locked_registry,
 )
+from builtin_plugins.administration.plugins.reconcile import Reconciled, now, set_aside
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
@@ -35,7 +35,7 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
         raise PluginError(f"{entry.name} is already the name of another plugin{hint}")
 
 
-def ensure_built(staged: PluginVersion, tx: Transaction, *, yes: bool) -> PluginVersion:
+def ensure_built(staged: PluginVersion, change: Change, *, yes: bool) -> PluginVersion:
     """Return the staged version; build what has no wheel after the user agrees.
 
     Raises OperationError if the user does not agree, or if nobody can be asked.
@@ -45,15 +45,15 @@ def ensure_built(staged: PluginVersion, tx: Transaction, *, yes: bool) -> Plugin
         names = " and ".join(
             f"{name} {version}" for name, version in staged.unbuilt.items()
         )
-        tx.session.show_lines(
+        change.session.show_lines(
             f"{names}: no wheel; building one runs the package's own code, and the new commands "
             "are shown after the build"
         )
         ask_to_continue(
-            tx.session, "Build it?", yes, "nothing was changed", required=True
+            change.session, "Build it?", yes, "nothing was changed", required=True
         )
         agreed += staged.unbuilt
-        staged = make_source(staged.entry).build(tx, agreed)
+        staged = make_source(staged.entry).build(change, agreed)
     return staged
 
 
@@ -79,7 +79,7 @@ def plan_of(entry: Entry, registry: Registry, plugins_dir: str) -> Plan:
 
 
 def install(
-    entry: Entry, tx: Transaction, *, new: bool = False, team: bool = False
+    entry: Entry, change: Change, *, new: bool = False, team: bool = False
 ) -> Plan:
     """Make the staged version of a plugin the current one; return what that changed.
 
@@ -90,15 +90,15 @@ def install(
     taken. The caller has called `check_collisions`.
     """
     source = make_source(entry)
-    with locked_registry(tx) as change:
-        registry = change.registry
-        plan = plan_of(entry, registry, tx.plugins_dir)
+    with locked_registry(change) as locked:
+        registry = locked.registry
+        plan = plan_of(entry, registry, change.plugins_dir)
         if plan is Plan.NOTHING:
             return plan
 
         if new:
             check_new_name(entry, registry.entries)
-            path = os.path.join(tx.plugins_dir, entry.name)
+            path = os.path.join(change.plugins_dir, entry.name)
             if os.path.lexists(path):
                 raise PluginError(
                     f"{path} already exists", f"remove that path{source.name_hint}"
@@ -108,28 +108,28 @@ def install(
         entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
-        _keep(tx, entry, change.undo)
-        source.activate(tx, change.undo)
+        _keep(change, entry, locked.undo)
+        source.activate(change, locked.undo)
         if team or not (former and _restores(former, entry)):
             # The link to a user's directory gets its name later.
-            link = os.path.join(tx.plugins_dir, entry.name)
+            link = os.path.join(change.plugins_dir, entry.name)
             root = entry.source if entry.is_users_directory else link
             words = source.contents(root).first_words
             registry.put(entry.replaced(words=words), team=team)
         # cli.lock needs no step here: the next run sees that `plugins/` has changed and builds it.
-        done = change.commit()
+        done = locked.commit()
 
     if problem := done.unremoved.get(entry.name):
-        tx.session.messages.warn(str(problem))
+        change.session.messages.warn(str(problem))
     return plan
 
 
-def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
+def _keep(change: Change, entry: Entry, undo: ExitStack) -> None:
     """Move the staged version, if any, into `.versions`, with a file that contains its entry."""
-    if tx.has_staged_version:
-        store = store_of(tx.plugins_dir, entry.name)
-        staged = os.path.dirname(tx.files)
-        os.chmod(staged, mode_below(tx.plugins_dir))
+    if change.has_staged_version:
+        store = store_of(change.plugins_dir, entry.name)
+        staged = os.path.dirname(change.files)
+        os.chmod(staged, mode_below(change.plugins_dir))
         write_file(
             os.path.join(staged, ENTRY_FILE), json.dumps(entry.fields(), indent=2)
         )
@@ -158,24 +158,24 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
     return tuple(version for version in versions if version in kept)
 
 
-def remove(entry: Entry, tx: Transaction) -> Reconciled:
+def remove(entry: Entry, change: Change) -> Reconciled:
     """Remove a plugin; return what was done with its files.
 
     Raises PluginError if a team shares the plugin.
     """
-    if tx.registry.is_shared(entry.name):
+    if change.registry.is_shared(entry.name):
         what = f"{entry.name}: your team's registry.json lists it"
         raise PluginError(
             what, "disable the plugin, or remove it from registry.json for everybody"
         )
-    with locked_registry(tx) as change:
-        set_aside(tx.plugins_dir, entry.name, change.undo)
-        change.registry.drop(entry.name)
-        return change.commit()
+    with locked_registry(change) as locked:
+        set_aside(change.plugins_dir, entry.name, locked.undo)
+        locked.registry.drop(entry.name)
+        return locked.commit()
 
 
 def change_each(
-    session: Session, plugins: Sequence[Entry], change: Callable[[Entry], object]
+    session: Session, plugins: Sequence[Entry], action: Callable[[Entry], object]
 ) -> list[str]:
     """Change plugins in turn; return the names of those that could not be changed.
 
@@ -185,7 +185,7 @@ def change_each(
     failed = []
     for entry in plugins:
         try:
-            change(entry)
+            action(entry)
         except HostError as error:
             if len(plugins) == 1:
                 raise

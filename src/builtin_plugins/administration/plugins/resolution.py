@@ -19,6 +19,7 @@ from urllib.parse import quote
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.index_files import listed_checksums
 from builtin_plugins.administration.plugins.package_folder import (
     distributions_in,
@@ -27,7 +28,6 @@ from builtin_plugins.administration.plugins.package_folder import (
 )
 from builtin_plugins.administration.plugins.sources.fetch_file import verified_sha256
 from builtin_plugins.administration.plugins.sources.requirements import extras_of
-from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.venv.installer import (
     Answer,
     Installer,
@@ -68,7 +68,7 @@ class Resolution(NamedTuple):
 
 
 def resolve(
-    wanted: str, tx: Transaction, *, local: str = "", sources: Collection[str] = ()
+    wanted: str, change: Change, *, local: str = "", sources: Collection[str] = ()
 ) -> Resolution:
     """Return what the requirement `wanted` needs besides what the program has.
 
@@ -77,13 +77,13 @@ def resolve(
     because a requirement contradicts a version of the program.
     """
     program = program_distributions()
-    constraints = Path(tx.area, "constraints.txt")
-    lines = _write_stubs(program, os.path.join(tx.area, "stubs"))
+    constraints = Path(change.area, "constraints.txt")
+    lines = _write_stubs(program, os.path.join(change.area, "stubs"))
     constraints.write_text("".join(lines), encoding="utf-8")
 
     options = ["--constraint", str(constraints), *_binary_options(sources)]
     find = _resolve_with_pip if has_pip() else _resolve_with_uv
-    resolution = find(wanted, options, sources, tx)
+    resolution = find(wanted, options, sources, change)
 
     # Nobody could install these at the recorded version and checksum later.
     addressed = resolution.direct - {*program, canonicalize_name(local)}
@@ -142,23 +142,23 @@ def _binary_options(sources: Collection[str]) -> list[str]:
 
 
 def _resolve_with_pip(
-    wanted: str, options: Sequence[str], sources: Collection[str], tx: Transaction
+    wanted: str, options: Sequence[str], sources: Collection[str], change: Change
 ) -> Resolution:
     """Return pip's answer. Raises OperationError if it finds no solution.
 
     Installed packages are ignored: pip would count those that somebody added to the program's
     environment as satisfied.
     """
-    report = os.path.join(tx.area, "report.json")
-    requirements = _requirements_file([wanted], tx)
-    answer = tx.installer.try_pip(
+    report = os.path.join(change.area, "report.json")
+    requirements = _requirements_file([wanted], change)
+    answer = change.installer.try_pip(
         *("install", "--dry-run", "--ignore-installed", "--report", report),
         *(*options, "--requirement", requirements),
         # pip would build what a package requires from an address, whatever the options say.
         can_build=bool(sources),
     )
     if answer.failed:
-        return _unresolved(answer.output, _NO_WHEEL_PIP, wanted, sources, tx)
+        return _unresolved(answer.output, _NO_WHEEL_PIP, wanted, sources, change)
 
     packages = []
     direct = set()
@@ -171,19 +171,19 @@ def _resolve_with_pip(
 
         url = item["download_info"]["url"]
         sha256 = item["download_info"]["archive_info"]["hashes"]["sha256"]
-        listed = listed_checksums(name, version, url, sha256, answer.output, tx)
+        listed = listed_checksums(name, version, url, sha256, answer.output, change)
         packages.append(Package(name, version, listed, not url.endswith(".whl")))
     return Resolution(tuple(packages), direct=frozenset(direct))
 
 
 def _resolve_with_uv(
-    wanted: str, options: Sequence[str], sources: Collection[str], tx: Transaction
+    wanted: str, options: Sequence[str], sources: Collection[str], change: Change
 ) -> Resolution:
     """Return uv's answer. Raises OperationError if it finds no solution."""
     lock = ("--no-header", "--format", "pylock.toml")
-    answer = _uv_compile(f"{wanted}\n", tx.installer, *lock, *options)
+    answer = _uv_compile(f"{wanted}\n", change.installer, *lock, *options)
     if answer.failed:
-        return _unresolved(answer.output, _NO_WHEEL_UV, wanted, sources, tx)
+        return _unresolved(answer.output, _NO_WHEEL_UV, wanted, sources, change)
 
     chosen = _locked_packages(answer)
     direct = set()
@@ -195,7 +195,7 @@ def _resolve_with_uv(
     # The first answer lists only the files for this system; this one those for every system.
     pins = [f"{name}=={item['version']}\n" for name, item in from_index.items()]
     everywhere = _locked_packages(
-        _uv_compile("".join(pins), tx.installer, *lock, "--universal", "--no-deps")
+        _uv_compile("".join(pins), change.installer, *lock, "--universal", "--no-deps")
     )
 
     packages = []
@@ -234,7 +234,7 @@ def _unresolved(
     no_wheel: re.Pattern[str],
     wanted: str,
     sources: Collection[str],
-    tx: Transaction,
+    change: Change,
 ) -> Resolution:
     """Return the packages that must be built, from the output of a resolution that failed.
 
@@ -251,7 +251,7 @@ def _unresolved(
         if name in sources:
             continue
         with suppress(OperationError):  # the package may not exist
-            version = newest_version(requirement, tx.installer)
+            version = newest_version(requirement, change.installer)
             if version:
                 unbuilt[name] = version
     if unbuilt:
@@ -291,20 +291,20 @@ def newest_version(wanted: Requirement, installer: Installer, *options: str) -> 
     return next(iter(wanted.specifier.filter(versions)), "")
 
 
-def why_not_newest(wanted: Requirement, version: str, tx: Transaction) -> str:
+def why_not_newest(wanted: Requirement, version: str, change: Change) -> str:
     """Return why a newer version than `version` is not used, or "" if there is none.
 
     The reason is a requirement of the newer version that contradicts a version of the program.
     """
     try:
-        newest = newest_version(wanted, tx.installer, *_binary_options(()))
+        newest = newest_version(wanted, change.installer, *_binary_options(()))
     except OperationError:
         return ""
     if newest in ("", version):
         return ""
 
     try:
-        resolve(f"{wanted.name}{extras_of(wanted)}=={newest}", tx)
+        resolve(f"{wanted.name}{extras_of(wanted)}=={newest}", change)
     except OperationError as failure:
         return failure.what
     return ""
@@ -332,7 +332,7 @@ def _explained(output: str, wanted: str) -> str:
 
 
 def install_into(
-    folder: str, packages: Sequence[Package], files: Mapping[str, str], tx: Transaction
+    folder: str, packages: Sequence[Package], files: Mapping[str, str], change: Change
 ) -> None:
     """Install packages at their recorded versions, and wheels by name, into a new folder.
 
@@ -351,7 +351,9 @@ def install_into(
     if lines:
         sources = [package.name for package in packages if package.built]
         target = ("--target", folder, "--no-deps", *_binary_options(sources))
-        tx.installer.install(*target, "--requirement", _requirements_file(lines, tx))
+        change.installer.install(
+            *target, "--requirement", _requirements_file(lines, change)
+        )
     discard(os.path.join(folder, ".lock"))  # of uv
 
     installed = {}
@@ -366,36 +368,38 @@ def install_into(
         raise OperationError(f"{what}; expected {expected}")
 
 
-def _requirements_file(lines: Iterable[str], tx: Transaction) -> str:
+def _requirements_file(lines: Iterable[str], change: Change) -> str:
     """Write requirements to a file, so that pip cannot take one for an option."""
-    path = os.path.join(tx.area, "requirements.txt")
+    path = os.path.join(change.area, "requirements.txt")
     Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
 
-def build_wheel(directory: str, tx: Transaction) -> None:
-    """Build the wheel of a project in `tx.built`. This runs the project's own code."""
+def build_wheel(directory: str, change: Change) -> None:
+    """Build the wheel of a project in `change.built`. This runs the project's own code."""
     if has_pip():
-        tx.installer.pip("wheel", "--no-deps", "--wheel-dir", tx.built, directory)
+        change.installer.pip(
+            "wheel", "--no-deps", "--wheel-dir", change.built, directory
+        )
     else:
         options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
-        tx.installer.uv("build", *options, "--out-dir", tx.built, directory)
+        change.installer.uv("build", *options, "--out-dir", change.built, directory)
 
 
-def build_linked_wheel(directory: str, tx: Transaction) -> bool:
-    """Build a wheel in `tx.built` that leads to the modules of a project where they are.
+def build_linked_wheel(directory: str, change: Change) -> bool:
+    """Build a wheel in `change.built` that leads to the modules of a project where they are.
 
     It has the metadata of the project's editable wheel, which pip and uv only install. Returns
     whether the editable wheel names the directories of the modules. This runs the project's own
     code.
     """
-    editable = os.path.join(tx.area, "editable")
+    editable = os.path.join(change.area, "editable")
     target = ("--target", editable, "--no-deps")
-    tx.installer.install(*target, "--editable", directory)
+    change.installer.install(*target, "--editable", directory)
 
     folders = linked_folders(editable)
     if not folders:
         return False
     [distribution] = distributions_in([editable]).values()
-    _write_wheel(distribution, tx.built, folders)
+    _write_wheel(distribution, change.built, folders)
     return True

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.pages import plural
+from builtin_plugins.administration.plugins.change import (
+    Change,
+    begin_change_in,
+)
 from builtin_plugins.administration.plugins.commands import sync
 from builtin_plugins.administration.plugins.directory_contents import read_commands
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
-from builtin_plugins.administration.plugins.transaction import (
-    Transaction,
-    transaction_in,
-)
 from builtin_plugins.administration.program import shipped_files
 from builtin_plugins.administration.program.launcher import (
     ensure_launcher,
@@ -66,13 +66,13 @@ def init_from(
     if not is_place_known or not _has_config(root):
         above = os.path.dirname(root)
         atomic.make_directory(above)
-        with transaction_in(session, above, timeout) as tx:
-            fetch(source, tx)
-            own_name = _own_name(tx.files, source)  # also checks cli.json
+        with begin_change_in(session, above, timeout) as change:
+            fetch(source, change)
+            own_name = _own_name(change.files, source)  # also checks cli.json
             name = name or own_name or session.program
             root = _root(session, directory, name)
             if not _has_config(root):
-                _make(source, root, name, tx, yes=yes)
+                _make(source, root, name, change, yes=yes)
                 yes = True  # do not ask again: _make has asked
 
     if name is None:  # an existing installation has the name of its launcher
@@ -133,7 +133,7 @@ def _has_config(root: str) -> bool:
 
 
 def _make(
-    source: PluginSource, root: str, name: str, tx: Transaction, *, yes: bool
+    source: PluginSource, root: str, name: str, change: Change, *, yes: bool
 ) -> None:
     """Complete the staged files, show their contents, ask, and move them to `root`."""
     if os.path.lexists(root):
@@ -142,33 +142,33 @@ def _make(
             what = f"{root}: already exists and is not empty"
             raise OperationError(what, _OTHER_PLACE)
 
-    _complete(source, tx, name)
-    staged = session_of(tx.session, tx.files, name)
-    _show_contents(source, root, name, tx, staged)
+    _complete(source, change, name)
+    staged = session_of(change.session, change.files, name)
+    _show_contents(source, root, name, change, staged)
 
     show = partial(preview, staged, None)
     for entry in sync.missing_entries(staged):
         dry_run = entry.is_package  # nothing may be built before the question
         sync.sync_plugin(
-            staged, entry, yes=yes, timeout=tx.seconds, show=show, dry_run=dry_run
+            staged, entry, yes=yes, timeout=change.seconds, show=show, dry_run=dry_run
         )
-    ask_to_continue(tx.session, "Create it?", yes, "nothing was created")
+    ask_to_continue(change.session, "Create it?", yes, "nothing was created")
 
     # The files must be on disk before their directory gets its name.
     above = os.path.dirname(root)
-    os.chmod(tx.files, atomic.mode_below(above))
-    atomic.sync_file_system(tx.files)
+    os.chmod(change.files, atomic.mode_below(above))
+    atomic.sync_file_system(change.files)
     with suppress(FileNotFoundError):
         os.rmdir(root)
-    os.rename(tx.files, root)
+    os.rename(change.files, root)
     atomic.sync_directory(above)
 
 
 def _show_contents(
-    source: PluginSource, root: str, name: str, tx: Transaction, staged: Session
+    source: PluginSource, root: str, name: str, change: Change, staged: Session
 ) -> None:
     """Show the commands of the staged installation, and the plugins that it contains."""
-    session = tx.session
+    session = change.session
     session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
 
     commands_dir = staged.installation.commands_dir
@@ -176,14 +176,14 @@ def _show_contents(
     lines = command_lines({" ": commands.items()})
     session.show_lines(f"commands: {len(commands)}", *lines)
     for problem in problems:
-        session.messages.warn(str(problem).replace(f"{tx.files}/", ""))
+        session.messages.warn(str(problem).replace(f"{change.files}/", ""))
 
     show_contained(staged, contained_plugins(staged, source.entry.source))
 
 
-def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
+def _complete(source: PluginSource, change: Change, name: str) -> None:
     """Add missing files: the launcher, the library, cli.json and git's ignore patterns."""
-    root = tx.files
+    root = change.files
     address = source.entry.source
     launcher = os.path.join(root, "core", name)
     if os.path.lexists(launcher):

@@ -8,11 +8,11 @@ import os
 import shutil
 from collections.abc import Iterable
 
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.sources.archive import unpack
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.plugins.sources.parse import parse_source
-from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.launcher import launchers_in
 from builtin_plugins.io.archive import UnpackOptions
 from builtin_plugins.io.files.atomic import copy_directory, is_real_dir
@@ -39,50 +39,53 @@ def team_source(text: str) -> PluginSource:
     return source
 
 
-def fetch(source: PluginSource, tx: Transaction) -> None:
-    """Write the files of a source into the new directory `tx.files`. Raises HostError, OSError."""
+def fetch(source: PluginSource, change: Change) -> None:
+    """Write the files of a source into the new directory `change.files`.
+
+    Raises HostError and OSError.
+    """
     if source.is_from_git:
-        _clone(source, tx)
+        _clone(source, change)
     elif source.has_checksum:
-        unpack(source, _OPTIONS, tx)
+        unpack(source, _OPTIONS, change)
     else:
-        _copy(source.address, tx)
-    check_installation(tx.files, source.entry.source)
+        _copy(source.address, change)
+    check_installation(change.files, source.entry.source)
 
 
-def _clone(source: PluginSource, tx: Transaction) -> None:
-    """Clone the repository of a source into `tx.files`.
+def _clone(source: PluginSource, change: Change) -> None:
+    """Clone the repository of a source into `change.files`.
 
     The file `.git/info/attributes` in the clone disables git's filters, now and in later calls.
     """
     address = source.entry.source
-    git = tx.git(tx.area, source.address)
+    git = change.git(change.area, source.address)
     options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")
     git.contact(address, "clone", *options, "--", address, "clone")
 
-    git.directory = os.path.join(tx.area, "clone", ".git")
+    git.directory = os.path.join(change.area, "clone", ".git")
     try:
         git("rev-parse", "--verify", "HEAD^{commit}")
     except OperationError:
         raise OperationError(f"{address}: has no commits") from None
 
     # The checked files get the repository and an index, so that git sees no changes.
-    write_commit(git, "HEAD", tx.files, address, tx.messages.warn)
-    os.rename(git.directory, os.path.join(tx.files, ".git"))
-    git.directory = tx.files
+    write_commit(git, "HEAD", change.files, address, change.messages.warn)
+    os.rename(git.directory, os.path.join(change.files, ".git"))
+    git.directory = change.files
     git("read-tree", "HEAD")
     git("update-index", "-q", "--refresh")
 
 
-def _copy(directory: str, tx: Transaction) -> None:
-    area = os.path.realpath(tx.area)
+def _copy(directory: str, change: Change) -> None:
+    area = os.path.realpath(change.area)
     if f"{area}/".startswith(f"{os.path.realpath(directory)}/"):
         what = f"{directory}: the new installation must not be inside its source"
         raise OperationError(what)
 
-    copy_directory(directory, tx.files, ignore=shutil.ignore_patterns(*_NOT_COPIED))
+    copy_directory(directory, change.files, ignore=shutil.ignore_patterns(*_NOT_COPIED))
     # The launchers of the source start the source's own installation.
-    for path in launchers_in(os.path.join(tx.files, "core"), anywhere=True):
+    for path in launchers_in(os.path.join(change.files, "core"), anywhere=True):
         os.unlink(path)
 
 

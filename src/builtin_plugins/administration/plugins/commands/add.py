@@ -9,6 +9,11 @@ from builtin_plugins.administration.declared import (
     self_command,
     text,
 )
+from builtin_plugins.administration.plugins.change import (
+    Change,
+    begin_change,
+    locked_registry,
+)
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
@@ -31,11 +36,6 @@ from builtin_plugins.administration.plugins.sources.base import (
 )
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.team_catalogue import listed_plugin
-from builtin_plugins.administration.plugins.transaction import (
-    Transaction,
-    locked_registry,
-    transaction,
-)
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.entry import Entry, check_under
 from builtin_plugins.plugins_folder.version import PluginVersion
@@ -139,8 +139,8 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
             "--team cannot be used with a directory", "add a git repository instead"
         )
     options = _Options(ref=ref, team=team, force=force, yes=yes, verbose=verbose)
-    with transaction(session, timeout) as tx:
-        _add(wanted, tx, options)
+    with begin_change(session, timeout) as change:
+        _add(wanted, change, options)
 
 
 class _Options(NamedTuple):
@@ -156,13 +156,13 @@ class _Options(NamedTuple):
     verbose: bool
 
 
-def _add(wanted: PluginSource, tx: Transaction, options: _Options) -> None:
+def _add(wanted: PluginSource, change: Change, options: _Options) -> None:
     """Fetch and add a plugin, unless it is surely installed already."""
-    session, given = tx.session, wanted.entry
+    session, given = change.session, wanted.entry
     former = (
-        _entry_of_name(given, tx)
+        _entry_of_name(given, change)
         if given.name
-        else _installed_from(given, tx, options.ref)
+        else _installed_from(given, change, options.ref)
     )
     if former:
         # What the user did not give again stays: the name, and how scripts become commands.
@@ -172,27 +172,29 @@ def _add(wanted: PluginSource, tx: Transaction, options: _Options) -> None:
             path=former.path if given.path is None else given.path,
         )
     is_same_ref = former and options.ref in (None, former.ref)
-    if former and is_same_ref and _needs_no_fetch(former, wanted.entry, tx):
+    if former and is_same_ref and _needs_no_fetch(former, wanted.entry, change):
         if options.team:
-            with locked_registry(tx) as change:
-                change.registry.put(former, team=True)
-                change.commit()
+            with locked_registry(change) as locked:
+                locked.registry.put(former, team=True)
+                locked.commit()
             session.show_lines(
                 f"{former.name} is in plugins/registry.json; commit that file"
             )
             return
-        session.show_lines(f"{_installed(former, tx)}{make_source(former).name_hint}")
+        session.show_lines(
+            f"{_installed(former, change)}{make_source(former).name_hint}"
+        )
         return
 
-    tx.messages.debug(f"fetching {wanted.entry.source}")
-    staged = ensure_built(wanted.fetch(tx), tx, yes=options.yes)
+    change.messages.debug(f"fetching {wanted.entry.source}")
+    staged = ensure_built(wanted.fetch(change), change, yes=options.yes)
     if staged.entry.is_in_environment:
         have = (
             "is among the packages that the program itself has; nothing was installed"
         )
         session.show_lines(f"{staged.entry.name} {staged.entry.version} {have}")
         return
-    _add_staged(staged, tx, options)
+    _add_staged(staged, change, options)
 
 
 def _scripts(
@@ -214,41 +216,41 @@ def _scripts(
     return scripts or None
 
 
-def _add_staged(staged: PluginVersion, tx: Transaction, options: _Options) -> None:
+def _add_staged(staged: PluginVersion, change: Change, options: _Options) -> None:
     """Show what a staged plugin adds, ask, and install it."""
-    session, entry = tx.session, staged.entry
-    former = _entry_of_name(entry, tx)
+    session, entry = change.session, staged.entry
+    former = _entry_of_name(entry, change)
     if former is None:
         check_new_name(entry, ())
     else:
         entry = entry.replaced(enabled=former.enabled)
-    plan = plan_of(entry, tx.registry, tx.plugins_dir)
+    plan = plan_of(entry, change.registry, change.plugins_dir)
     if plan is Plan.NOTHING:
-        session.show_lines(_installed(entry, tx))
+        session.show_lines(_installed(entry, change))
         return
 
     staged = staged.replaced(entry=entry)
     current = former if plan is Plan.UPDATE else None
     preview(session, current, staged, verbose=options.verbose)
-    check_collisions(staged, tx, force=options.force)
+    check_collisions(staged, change, force=options.force)
     if current:
         ask_to_continue(
             session, f"Update {entry.name}?", options.yes, "nothing was changed"
         )
     else:
         ask_to_continue(session, "Add it?", options.yes, "nothing was added")
-    check_declared_commands(staged, tx, force=options.force)
-    done = install(entry, tx, new=former is None, team=options.team)
+    check_declared_commands(staged, change, force=options.force)
+    done = install(entry, change, new=former is None, team=options.team)
     if done is Plan.NOTHING:
-        session.show_lines(_installed(entry, tx))
+        session.show_lines(_installed(entry, change))
         return
     next_steps = ["commit plugins/registry.json for your team"]
     if not options.team:
-        next_steps = _ways(entry, tx)
+        next_steps = _ways(entry, change)
     session.show_lines(f"{done.value} {entry.name}", *next_steps)
 
 
-def _installed_from(wanted: Entry, tx: Transaction, ref: str | None) -> Entry | None:
+def _installed_from(wanted: Entry, change: Change, ref: str | None) -> Entry | None:
     """Return the entry of an installed plugin from the source of `wanted`, or None.
 
     Several plugins can be from one source, with different names: if the user gave a `ref`, a
@@ -256,26 +258,26 @@ def _installed_from(wanted: Entry, tx: Transaction, ref: str | None) -> Entry | 
     """
     entries = [
         entry
-        for entry in tx.registry.entries.values()
+        for entry in change.registry.entries.values()
         if _has_same_source(entry, wanted)
     ]
-    installed = [entry for entry in entries if _is_present(entry, tx)]
+    installed = [entry for entry in entries if _is_present(entry, change)]
     if ref is not None:
         installed.sort(key=lambda entry: entry.ref != ref)
     return installed[0] if installed else None
 
 
-def _entry_of_name(wanted: Entry, tx: Transaction) -> Entry | None:
+def _entry_of_name(wanted: Entry, change: Change) -> Entry | None:
     """Return the entry that has the name of `wanted`, which adding would replace, or None.
 
     Raises PluginError if that entry has another source, unless both are packages: the name of a
     package is the same in every source.
     """
-    former = tx.registry.entries.get(wanted.name)
+    former = change.registry.entries.get(wanted.name)
     if former is None or (former.is_package and wanted.is_package):
         return former
     if not _has_same_source(former, wanted):
-        raise _name_is_taken(former, wanted, tx)
+        raise _name_is_taken(former, wanted, change)
     return former
 
 
@@ -283,7 +285,7 @@ def _has_same_source(entry: Entry, other: Entry) -> bool:
     return (entry.kind, entry.source) == (other.kind, other.source)
 
 
-def _name_is_taken(former: Entry, wanted: Entry, tx: Transaction) -> PluginError:
+def _name_is_taken(former: Entry, wanted: Entry, change: Change) -> PluginError:
     """Return the error for a source whose plugin would have the name of another plugin."""
     owner = (
         f"the plugin from {masked_text(former.source)}"
@@ -291,7 +293,7 @@ def _name_is_taken(former: Entry, wanted: Entry, tx: Transaction) -> PluginError
         else "another plugin"
     )
     what = f"{former.name} is already the name of {owner}"
-    *_, removal = _ways(former, tx)
+    *_, removal = _ways(former, change)
     if not make_source(wanted).name_hint:
         return PluginError(what, removal)
     return PluginError(
@@ -299,29 +301,29 @@ def _name_is_taken(former: Entry, wanted: Entry, tx: Transaction) -> PluginError
     )
 
 
-def _needs_no_fetch(former: Entry, wanted: Entry, tx: Transaction) -> bool:
+def _needs_no_fetch(former: Entry, wanted: Entry, change: Change) -> bool:
     """Return whether `former` is surely what the user wants.
 
     A wheel may have changed, and another checksum means another file.
     """
     is_file = make_source(former).is_one_version
     same_file = wanted.sha256 in ("", former.sha256) and not is_file
-    return same_file and _is_present(former, tx)
+    return same_file and _is_present(former, change)
 
 
-def _is_present(entry: Entry, tx: Transaction) -> bool:
-    return make_source(entry).is_present(tx.plugins_dir)
+def _is_present(entry: Entry, change: Change) -> bool:
+    return make_source(entry).is_present(change.plugins_dir)
 
 
-def _installed(entry: Entry, tx: Transaction) -> str:
+def _installed(entry: Entry, change: Change) -> str:
     """Return a line that shows an installed plugin, and how to update and remove it."""
-    return "; ".join([f"{heading(entry)} is already installed", *_ways(entry, tx)])
+    return "; ".join([f"{heading(entry)} is already installed", *_ways(entry, change)])
 
 
-def _ways(entry: Entry, tx: Transaction) -> list[str]:
+def _ways(entry: Entry, change: Change) -> list[str]:
     """Return how to update a plugin, and how to remove it (or disable it if a team shares it)."""
-    command = f"{tx.session.program} self plugin"
-    stays = why_it_stays(tx.session, entry)
+    command = f"{change.session.program} self plugin"
+    stays = why_it_stays(change.session, entry)
     update = stays or f"update it with: {command} update {entry.name}"
-    word = "disable" if tx.registry.is_shared(entry.name) else "remove"
+    word = "disable" if change.registry.is_shared(entry.name) else "remove"
     return [update, f"{word} it with: {command} {word} {entry.name}"]

@@ -1,12 +1,12 @@
 """`self plugin enable` and `self plugin disable`."""
 
 from builtin_plugins.administration.declared import PLUGIN, self_command
+from builtin_plugins.administration.plugins.change import (
+    begin_change,
+    locked_registry,
+)
 from builtin_plugins.administration.plugins.inventory import named_plugin
 from builtin_plugins.administration.plugins.reconcile import now
-from builtin_plugins.administration.plugins.transaction import (
-    locked_registry,
-    transaction,
-)
 from host.cli.session import Session
 
 
@@ -31,16 +31,16 @@ def plugin_disable(session: Session, name: str) -> None:
 
 
 def _switch(session: Session, name: str, *, on: bool) -> None:
-    with transaction(session) as tx:
+    with begin_change(session) as change:
         entry = named_plugin(session, name).entry
-        with locked_registry(tx) as change:
-            entry = change.registry.entries.get(
+        with locked_registry(change) as locked:
+            entry = locked.registry.entries.get(
                 entry.name, entry.replaced(installedAt=now())
             )
             is_change = entry.enabled != on
             if is_change:
-                change.registry.put(entry.replaced(enabled=on))
-                change.commit()
+                locked.registry.put(entry.replaced(enabled=on))
+                locked.commit()
     state = "enabled" if on else "disabled"
     already = "" if is_change else " already"
     session.show_lines(f"{entry.name} is {state}{already}")

@@ -3,10 +3,10 @@
 import os
 
 from builtin_plugins.administration.declared import PLUGIN, YES, self_command
+from builtin_plugins.administration.plugins.change import begin_change
 from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.entry import Entry, is_plugin_name
@@ -27,12 +27,12 @@ def plugin_remove(session: Session, name: str, yes: bool) -> None:
     The files of a linked plugin are never touched. A directory that was dropped into
     plugins/ is moved to plugins/.removed.
     """
-    with transaction(session) as tx:
+    with begin_change(session) as change:
         plugin = _to_remove(session, name)
         entry = plugin.entry
         make_source(entry).check_change("remove")
         ask_to_continue(session, f"Remove {entry.name}?", yes, "nothing was removed")
-        done = remove(entry, tx)
+        done = remove(entry, change)
     session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:
         session.show_lines(f"the plugin's files are untouched: {entry.source}")

@@ -1,11 +1,11 @@
 """`self plugin rollback`."""
 
 from builtin_plugins.administration.declared import PLUGIN, argument, self_command
+from builtin_plugins.administration.plugins.change import begin_change
 from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_plugin
 from builtin_plugins.administration.plugins.preview import version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import read_registry
 from host import OperationError
@@ -42,8 +42,8 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
     is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
     source = chosen.source if is_fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)
-    with transaction(session) as tx:
-        install(target, tx)
+    with begin_change(session) as change:
+        install(target, change)
     before, after = version_text(entry), version_text(target)
     if before == after:
         before, after = entry.version_dir, target.version_dir

@@ -11,6 +11,7 @@ from builtin_plugins.administration.declared import (
     argument,
     self_command,
 )
+from builtin_plugins.administration.plugins.change import begin_change
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
@@ -23,7 +24,6 @@ from builtin_plugins.administration.plugins.install import (
 from builtin_plugins.administration.plugins.preview import heading, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
-from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import Registry, read_registry
@@ -125,18 +125,18 @@ def sync_plugin(
         raise OperationError(
             "no commit or sha256 is recorded", "remove and re-add the plugin"
         )
-    with transaction(session, timeout) as tx:
+    with begin_change(session, timeout) as change:
         source = make_source(entry)
-        staged = source.restore(tx)
+        staged = source.restore(change)
         if not dry_run:
-            staged = ensure_built(staged, tx, yes=yes)
+            staged = ensure_built(staged, change, yes=yes)
         # A package may have been resolved again, because it does not fit this program.
         if not entry.is_package and staged.entry.version_dir != entry.version_dir:
             raise OperationError(
                 f"expected version {version_text(entry)}, found {version_text(staged.entry)}"
             )
         show(staged)
-        check_collisions(staged, tx, force=True)
+        check_collisions(staged, change, force=True)
         if not dry_run:
-            check_declared_commands(staged, tx, force=True)
-            install(staged.entry, tx)
+            check_declared_commands(staged, change, force=True)
+            install(staged.entry, change)

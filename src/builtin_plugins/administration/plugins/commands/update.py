@@ -9,6 +9,7 @@ from builtin_plugins.administration.declared import (
     YES,
     self_command,
 )
+from builtin_plugins.administration.plugins.change import begin_change
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
@@ -26,7 +27,6 @@ from builtin_plugins.administration.plugins.preview import (
 )
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
-from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import read_registry
@@ -54,8 +54,8 @@ def plugin_update(
     changes are shown first: new and removed commands, new commands that use
     sudo, new variables.
     """
-    change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
-    if failed := change_each(session, _chosen(session, names), change):
+    update_plugin = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
+    if failed := change_each(session, _chosen(session, names), update_plugin):
         raise OperationError(
             f"not updated: {', '.join(failed)}; their old versions stay installed"
         )
@@ -82,9 +82,9 @@ def _update(
         session.show_lines(f"{entry.name}: {why}")
         return
     entry = checked_entry(entry)
-    with transaction(session, timeout) as tx:
+    with begin_change(session, timeout) as change:
         wanted = entry.replaced(commit="", sha256="", packages=())
-        staged = make_source(wanted).fetch(tx)
+        staged = make_source(wanted).fetch(change)
         if _is_same(entry, staged):
             session.show_lines(
                 f"{entry.name}: {version_text(entry)} is the newest version"
@@ -94,18 +94,18 @@ def _update(
             built = " and ".join(
                 f"{name} {text}" for name, text in staged.unbuilt.items()
             )
-            change = f"{version_text(entry)} → to be built: {built}"
-            session.show_lines(f"{entry.name}: {change}")
+            text = f"{version_text(entry)} → to be built: {built}"
+            session.show_lines(f"{entry.name}: {text}")
             return
-        staged = ensure_built(staged, tx, yes=yes)
+        staged = ensure_built(staged, change, yes=yes)
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
         preview(session, entry, staged)
-        check_collisions(staged, tx, force=True)
+        check_collisions(staged, change, force=True)
         if dry_run:
             return
         ask_to_continue(session, f"Update {entry.name}?", yes, "nothing was changed")
-        check_declared_commands(staged, tx, force=True)
-        install(staged.entry, tx)
+        check_declared_commands(staged, change, force=True)
+        install(staged.entry, change)
     session.show_lines(f"updated {entry.name}")
 
 

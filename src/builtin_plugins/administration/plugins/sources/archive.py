@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource
 from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
-from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import UnpackOptions, extract
 from builtin_plugins.plugins_folder.version import PluginVersion
 
@@ -21,18 +21,18 @@ class ArchiveSource(PluginSource):
     def is_pinned(self) -> bool:
         return bool(self.entry.sha256)
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
-        sha256 = unpack(self, UnpackOptions(keeps_top=_is_category_or_command), tx)
+    def fetch(self, change: Change) -> PluginVersion:
+        sha256 = unpack(self, UnpackOptions(keeps_top=_is_category_or_command), change)
         entry = self.entry.replaced(sha256=sha256)
-        return self.stage_contents(entry, tx, tx.files, entry.source)
+        return self.stage_contents(entry, change, change.files, entry.source)
 
 
-def unpack(source: PluginSource, options: UnpackOptions, tx: Transaction) -> str:
-    """Fetch the archive of a source and unpack it into `tx.files`; return its SHA-256."""
+def unpack(source: PluginSource, options: UnpackOptions, change: Change) -> str:
+    """Fetch the archive of a source and unpack it into `change.files`; return its SHA-256."""
     entry = source.entry
-    packed = Path(tx.area, "archive")
-    sha256 = fetch_file(source.address, entry.sha256, packed, tx)
-    extract(packed, Path(tx.files), entry.source, options, tx.seconds)
+    packed = Path(change.area, "archive")
+    sha256 = fetch_file(source.address, entry.sha256, packed, change)
+    extract(packed, Path(change.files), entry.source, options, change.seconds)
     return sha256
 
 

@@ -10,13 +10,13 @@ from contextlib import ExitStack, suppress
 from importlib import import_module
 from urllib.parse import urlsplit
 
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.directory_contents import read_contents
 from builtin_plugins.administration.plugins.python_project import (
     is_package,
     is_python_project,
     project_name,
 )
-from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.files.atomic import is_real_dir
 from builtin_plugins.plugins_folder.directory import (
@@ -107,12 +107,12 @@ class PluginSource:
 
     # These methods fetch, build and read versions of the plugin.
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
+    def fetch(self, change: Change) -> PluginVersion:
         """Fetch and stage a version; return its contents. None of the plugin's code is run."""
         raise NotImplementedError
 
     def stage_contents(
-        self, entry: Entry, tx: Transaction, root: str, called: str = ""
+        self, entry: Entry, change: Change, root: str, called: str = ""
     ) -> PluginVersion:
         """Return what the fetched version in `root` has, with its entry completed.
 
@@ -122,23 +122,23 @@ class PluginSource:
         PluginError if the directory has no contents.
         """
         called = called or root
-        self.keep_subdirectory(tx)
+        self.keep_subdirectory(change)
 
         try:
             contents = _read_new(root, entry)
         except HostError as error:
             raise type(error)(relocated(error.problem, root, called)) from None
         if is_package(root, contents.commands):
-            return self.as_package(entry, root, tx)
+            return self.as_package(entry, root, change)
 
         name = contents.entry.name or _suggested_name(entry.source)
         entry = contents.entry.replaced(name=name)
         problems = [relocated(problem, root, called) for problem in contents.problems]
         contents = contents.replaced(entry=entry, problems=tuple(problems))
-        _check_not_empty(contents, tx.messages)
+        _check_not_empty(contents, change.messages)
         return contents
 
-    def keep_subdirectory(self, tx: Transaction) -> None:
+    def keep_subdirectory(self, change: Change) -> None:
         """Make the source's subdirectory, if any, the staged directory. Raises PluginError.
 
         The whole is moved to `whole_of`: the build of a project may need what is beside it.
@@ -146,8 +146,8 @@ class PluginSource:
         if not self.subdirectory:
             return
 
-        whole = whole_of(tx)
-        os.rename(tx.files, whole)
+        whole = whole_of(change)
+        os.rename(change.files, whole)
 
         # A link in the place of the directory, or above it, could lead out of the source.
         inside = os.path.join(whole, self.subdirectory)
@@ -159,9 +159,9 @@ class PluginSource:
         if link:
             what = f"{self.entry.source}: the link {link} leads out of it"
             raise PluginError(what)
-        os.rename(inside, tx.files)
+        os.rename(inside, change.files)
 
-    def as_package(self, entry: Entry, root: str, tx: Transaction) -> PluginVersion:
+    def as_package(self, entry: Entry, root: str, change: Change) -> PluginVersion:
         """Return the Python project in `root` as a package that is to be built.
 
         Raises PluginError if the user gave the plugin a name.
@@ -174,7 +174,7 @@ class PluginSource:
 
         # The source may have extras, which are no part of the directory's name.
         name = project_name(root) or _suggested_name(split_extras(source)[0])
-        self.keep_project(tx)
+        self.keep_project(change)
         entry = entry.replaced(
             name=name, kind="pip", source=self.package_source(name), path=None
         )
@@ -184,29 +184,29 @@ class PluginSource:
             place = f"at commit {entry.commit[:12]}"
         return PluginVersion(entry, unbuilt={name: place})
 
-    def keep_project(self, tx: Transaction) -> None:
+    def keep_project(self, change: Change) -> None:
         """Move the staged project to `whole_of`, where `build` finds it."""
-        target = os.path.join(whole_of(tx), self.subdirectory)
-        os.rename(tx.files, target.rstrip("/"))
+        target = os.path.join(whole_of(change), self.subdirectory)
+        os.rename(change.files, target.rstrip("/"))
 
     def package_source(self, name: str) -> str:
         """Return the source of the package `name` in this source, as the registry stores it."""
         return self.entry.source
 
-    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginVersion:
+    def build(self, change: Change, agreed: Sequence[str]) -> PluginVersion:
         """Stage the package that `fetch` left unbuilt; this runs the code of the packages `agreed`.
 
         The result may have further `unbuilt` packages, because a build shows requirements.
         """
         raise NotImplementedError
 
-    def restore(self, tx: Transaction) -> PluginVersion:
+    def restore(self, change: Change) -> PluginVersion:
         """Stage exactly the version that the entry records, unless `plugins/` still has it."""
-        return self.kept_version(tx) or self.fetch(tx)
+        return self.kept_version(change) or self.fetch(change)
 
-    def kept_version(self, tx: Transaction) -> PluginVersion | None:
+    def kept_version(self, change: Change) -> PluginVersion | None:
         """Return the version that the entry records, or None if it must be fetched first."""
-        store = store_of(tx.plugins_dir, self.entry.name)
+        store = store_of(change.plugins_dir, self.entry.name)
         version = self.entry.version_dir
         if version not in store.versions():
             return None
@@ -235,12 +235,14 @@ class PluginSource:
     def check_change(self, word: str) -> None:
         """Raise PluginError if this program cannot do what `word` says: "update" or "remove"."""
 
-    def activate(self, tx: Transaction, undo: ExitStack) -> None:
+    def activate(self, change: Change, undo: ExitStack) -> None:
         """Make the entry's version the current one; its files are already in `.versions`.
 
         The registry is locked; an error runs the `undo` steps.
         """
-        store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
+        store_of(change.plugins_dir, self.entry.name).activate(
+            self.entry.version_dir, undo
+        )
 
 
 def _link_that_leads_out(root: str) -> str:
@@ -257,9 +259,9 @@ def _link_that_leads_out(root: str) -> str:
     return ""
 
 
-def whole_of(tx: Transaction) -> str:
+def whole_of(change: Change) -> str:
     """Return the path of the directory with all files of a source, if only a part is staged."""
-    return os.path.join(tx.area, "whole")
+    return os.path.join(change.area, "whole")
 
 
 def split_extras(text: str) -> tuple[str, str]:

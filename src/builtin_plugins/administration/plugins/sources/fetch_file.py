@@ -5,24 +5,24 @@ import os
 import shutil
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.io.addresses import bare_address
 from builtin_plugins.io.archive import MOST_BYTES
 from builtin_plugins.io.progress import progress_bar
 from host import OperationError
 
 
-def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
+def fetch_file(address: str, sha256: str, target: Path, change: Change) -> str:
     """Copy or download a file; return its SHA-256. `sha256` is the expected one, or "" for any."""
     if "://" in address:
         # Imported here: importing requests takes 0.1 seconds, and most changes do not need it.
         from builtin_plugins.io.download import download
 
-        with progress_bar(tx.messages, bare_address(address)) as bar:
+        with progress_bar(change.messages, bare_address(address)) as bar:
             return download(
                 address,
                 target,
-                seconds=tx.seconds,
+                seconds=change.seconds,
                 size=MOST_BYTES,
                 sha256=sha256,
                 progress=bar,

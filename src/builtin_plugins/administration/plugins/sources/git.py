@@ -9,11 +9,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.sources.base import (
     SUBDIRECTORY,
     PluginSource,
 )
-from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder.entry import Entry
@@ -69,12 +69,14 @@ class GitSource(PluginSource):
         has_objects = os.path.isdir(os.path.join(path, "objects"))
         return f"file://{path}" if has_head and has_objects else ""
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
+    def fetch(self, change: Change) -> PluginVersion:
         source = self.entry.source
         recorded = self.entry.replaced(source=self.stored(self.address))
         inside = self.subdirectory
-        entry = fetch_commit(recorded, self.address, tx, tx.files, inside)
-        return self.stage_contents(entry.replaced(source=source), tx, tx.files, source)
+        entry = fetch_commit(recorded, self.address, change, change.files, inside)
+        return self.stage_contents(
+            entry.replaced(source=source), change, change.files, source
+        )
 
     def package_source(self, name: str) -> str:
         address = GitSource.stored(self.address)
@@ -105,7 +107,7 @@ def git_address(text: str) -> str:
 
 
 def fetch_commit(
-    recorded: Entry, fetched: str, tx: Transaction, target: str, inside: str
+    recorded: Entry, fetched: str, change: Change, target: str, inside: str
 ) -> Entry:
     """Write the files of a commit into the new directory `target`.
 
@@ -113,9 +115,9 @@ def fetch_commit(
     entry with `commit` and `pinned` set. `fetched` is the address to fetch from, which may contain
     credentials. Only the subdirectory `inside` of the files is used, or all if it is "".
     """
-    directory = os.path.join(tx.area, "objects.git")
+    directory = os.path.join(change.area, "objects.git")
     os.mkdir(directory)
-    git = tx.git(directory, fetched)
+    git = change.git(directory, fetched)
     git("init", "--quiet", "--bare", "--template=")
 
     address = recorded.source
@@ -124,7 +126,7 @@ def fetch_commit(
     if not commit:
         commit, pinned = _resolve(git, address, recorded.ref)
     commit = _fetch_objects(git, address, commit)
-    write_commit(git, commit, target, address, tx.messages.warn, inside)
+    write_commit(git, commit, target, address, change.messages.warn, inside)
     return recorded.replaced(commit=commit, pinned=pinned)
 
 

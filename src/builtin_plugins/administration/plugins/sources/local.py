@@ -3,12 +3,12 @@
 import os
 from contextlib import ExitStack
 
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.reconcile import link_next, set_aside
 from builtin_plugins.administration.plugins.sources.base import (
     PluginSource,
     split_extras,
 )
-from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError, UsageError
 
@@ -20,10 +20,10 @@ class LocalSource(PluginSource):
     def address_of_directory(path: str) -> str:
         return path
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
+    def fetch(self, change: Change) -> PluginVersion:
         source, extras = split_extras(self.address)
         root = os.path.realpath(source)
-        plugins_dir = os.path.realpath(tx.plugins_dir)
+        plugins_dir = os.path.realpath(change.plugins_dir)
 
         # A link to either of them would be a plugin that contains itself.
         if os.path.dirname(root) == plugins_dir:
@@ -31,14 +31,14 @@ class LocalSource(PluginSource):
         if plugins_dir.startswith(os.path.join(root, "")):
             raise OperationError(f"{source}: contains the plugins directory")
 
-        contents = self.stage_contents(self.entry, tx, root)
+        contents = self.stage_contents(self.entry, change, root)
         if extras and not contents.unbuilt:
             raise UsageError(f"{source}{extras}: only a package can have extras")
         return contents
 
-    def keep_project(self, tx: Transaction) -> None:
+    def keep_project(self, change: Change) -> None:
         """The project stays in the user's directory, where `build` links it."""
 
-    def activate(self, tx: Transaction, undo: ExitStack) -> None:
-        set_aside(tx.plugins_dir, self.entry.name, undo)  # a dangling link
-        link_next(tx.plugins_dir, self.entry.name, self.entry.source, undo)
+    def activate(self, change: Change, undo: ExitStack) -> None:
+        set_aside(change.plugins_dir, self.entry.name, undo)  # a dangling link
+        link_next(change.plugins_dir, self.entry.name, self.entry.source, undo)

@@ -20,6 +20,7 @@ from packaging.utils import (
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins import package_folder
+from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.package_contents import read_package
 from builtin_plugins.administration.plugins.python_project import is_python_project
 from builtin_plugins.administration.plugins.resolution import (
@@ -49,7 +50,6 @@ from builtin_plugins.administration.plugins.sources.requirements import (
     parse_package_repository,
     parse_requirement,
 )
-from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.venv.installer import check_installer
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.archive import UnpackOptions
@@ -120,48 +120,48 @@ class PipSource(PluginSource):
     def _extra_names(self) -> tuple[str, ...]:
         return tuple(filter(None, self._extras.strip("[]").split(",")))
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
+    def fetch(self, change: Change) -> PluginVersion:
         _prepare()
-        entry, projects = self._fetch_origin(tx)
+        entry, projects = self._fetch_origin(change)
 
         # A recorded version also names what was built of its requirements, so that one question
         # is enough.
         unbuilt = {**projects, **entry.built_packages}
         if unbuilt:
             return PluginVersion(entry, unbuilt=unbuilt)
-        return self._stage_fitting(entry, tx)
+        return self._stage_fitting(entry, change)
 
-    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginVersion:
+    def build(self, change: Change, agreed: Sequence[str]) -> PluginVersion:
         _prepare()
-        return self._stage_fitting(self.entry, tx, agreed)
+        return self._stage_fitting(self.entry, change, agreed)
 
-    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
+    def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
         """Fetch what the package is made from; return its entry, and projects to be built.
 
         A project's name is mapped to its version or its place.
         """
         raise UsageError(f"{self.entry.source}: not a source of a package")
 
-    def _wheel(self, tx: Transaction) -> str:
+    def _wheel(self, change: Change) -> str:
         """Return the path of the package's own wheel, or "" if it comes from an index.
 
         The wheel of a project is built, unless that is done: a build shows what the package
         requires, and if a requirement must be built, too, `build` is called again.
         """
-        if not os.path.isdir(tx.built):
-            tx.messages.line(f"building {self.entry.name}")
-            os.mkdir(tx.built)
-            self._build_wheel(tx)
-        [file] = os.listdir(tx.built)
-        return os.path.join(tx.built, file)
+        if not os.path.isdir(change.built):
+            change.messages.line(f"building {self.entry.name}")
+            os.mkdir(change.built)
+            self._build_wheel(change)
+        [file] = os.listdir(change.built)
+        return os.path.join(change.built, file)
 
-    def _build_wheel(self, tx: Transaction) -> None:
-        """Build the wheel of the fetched project in the directory `tx.built`."""
-        build_wheel(self._project(tx), tx)
+    def _build_wheel(self, change: Change) -> None:
+        """Build the wheel of the fetched project in the directory `change.built`."""
+        build_wheel(self._project(change), change)
 
-    def _project(self, tx: Transaction) -> str:
+    def _project(self, change: Change) -> str:
         """Return the directory of the fetched project."""
-        whole = whole_of(tx)
+        whole = whole_of(change)
         project = os.path.join(whole, self.subdirectory).rstrip("/")
         is_inside = os.path.realpath(project).startswith(os.path.realpath(whole))
         if not (is_inside and os.path.isdir(project)):
@@ -169,26 +169,26 @@ class PipSource(PluginSource):
         return project
 
     def _stage_fitting(
-        self, entry: Entry, tx: Transaction, agreed: Collection[str] = ()
+        self, entry: Entry, change: Change, agreed: Collection[str] = ()
     ) -> PluginVersion:
         """Stage the recorded packages or, without a record that fits this program, new ones.
 
         The packages `agreed` may be built.
         """
-        wheel = self._wheel(tx)
+        wheel = self._wheel(change)
         if wheel:
             entry = entry.replaced(name=self._checked_name(wheel))
 
         if entry.packages:
-            staged = self._stage_packages(entry, tx, wheel)
+            staged = self._stage_packages(entry, change, wheel)
             name = staged.entry.name
-            problem = self._unmet_requirement(name, tx.files)
+            problem = self._unmet_requirement(name, change.files)
             if not problem:
                 return staged
-            tx.messages.line(f"{name} {problem}; looking for versions that fit")
-            remove_path(tx.files)
+            change.messages.line(f"{name} {problem}; looking for versions that fit")
+            remove_path(change.files)
 
-        return self._stage_newest(entry.replaced(packages=()), tx, wheel, agreed)
+        return self._stage_newest(entry.replaced(packages=()), change, wheel, agreed)
 
     def _checked_name(self, wheel: str) -> str:
         """Return the name of a wheel. Raises PluginError if it cannot be the plugin."""
@@ -206,24 +206,24 @@ class PipSource(PluginSource):
         return name
 
     def _stage_newest(
-        self, entry: Entry, tx: Transaction, wheel: str, agreed: Collection[str]
+        self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
     ) -> PluginVersion:
         """Stage the package with the newest versions of what it requires."""
         name = entry.name
         wanted = f"{name}{self._extras} @ {file_address(wheel)}"
-        resolution = resolve(wanted, tx, local=name, sources=agreed)
+        resolution = resolve(wanted, change, local=name, sources=agreed)
         if resolution.unbuilt:
             return PluginVersion(entry, unbuilt=resolution.unbuilt)
-        return self._stage(entry.replaced(packages=resolution.packages), tx, wheel)
+        return self._stage(entry.replaced(packages=resolution.packages), change, wheel)
 
-    def _stage(self, entry: Entry, tx: Transaction, wheel: str = "") -> PluginVersion:
+    def _stage(self, entry: Entry, change: Change, wheel: str = "") -> PluginVersion:
         """Stage what was just resolved, as `_stage_packages` does.
 
         Raises PluginError if an extra or a requirement is missing.
         """
-        staged = self._stage_packages(entry, tx, wheel)
+        staged = self._stage_packages(entry, change, wheel)
         name = staged.entry.name
-        main = package_folder.distributions_in([tx.files])[name]
+        main = package_folder.distributions_in([change.files])[name]
 
         extras = main.metadata.get_all("Provides-Extra") or ()
         provided = sorted(map(canonicalize_name, extras))
@@ -232,31 +232,31 @@ class PipSource(PluginSource):
                 what = f"{name} {staged.entry.version} has no extra {extra}"
                 raise PluginError(what, f"its extras: {', '.join(provided) or 'none'}")
 
-        problem = self._unmet_requirement(name, tx.files)
+        problem = self._unmet_requirement(name, change.files)
         if problem:
             raise PluginError(f"{name} {problem}")
         return staged
 
     def _stage_packages(
-        self, entry: Entry, tx: Transaction, wheel: str
+        self, entry: Entry, change: Change, wheel: str
     ) -> PluginVersion:
         """Unpack the packages of `entry`, and its own `wheel` if any, into the staged folder.
 
         Raises PluginError if the result cannot be a plugin.
         """
-        tx.messages.line(f"installing {entry.name}")
+        change.messages.line(f"installing {entry.name}")
         program = package_folder.program_distributions()
         # What the program got since the packages were recorded is not installed a second time.
         lacking = [package for package in entry.packages if package.name not in program]
         files = {entry.name: wheel} if wheel else {}
-        install_into(tx.files, lacking, files, tx)
+        install_into(change.files, lacking, files, change)
 
-        distributions = package_folder.distributions_in([tx.files])
+        distributions = package_folder.distributions_in([change.files])
         if not package_folder.entry_points(distributions):
             what = f"{entry.name} is not a plugin: it has no entry point in the group {GROUP}"
             raise PluginError(what)
 
-        folders = self.folders(tx.files)
+        folders = self.folders(change.files)
         module, owner = package_folder.taken_module(folders, program)
         if module:
             what = f"{entry.name}: {module} would replace the module of {owner}"
@@ -266,7 +266,7 @@ class PipSource(PluginSource):
         entry = entry.replaced(
             version=str(main.version),
             description=str(main.metadata.get("Summary") or ""),
-            python=package_folder.needed_python(tx.files),
+            python=package_folder.needed_python(change.files),
         )
         return read_package(entry, folders)
 
@@ -278,11 +278,11 @@ class PipSource(PluginSource):
             name, self._extra_names, distributions, program
         )
 
-    def kept_version(self, tx: Transaction) -> PluginVersion | None:
-        store = store_of(tx.plugins_dir, self.entry.name)
+    def kept_version(self, change: Change) -> PluginVersion | None:
+        store = store_of(change.plugins_dir, self.entry.name)
         if self._problem(store.link_target(self.entry.version_dir)):
             return None
-        return super().kept_version(tx)
+        return super().kept_version(change)
 
     def is_present(self, plugins_dir: str) -> bool:
         return super().is_present(plugins_dir) and not self.problem(plugins_dir)
@@ -331,15 +331,15 @@ class IndexPackage(PipSource):
                 return True
         return False
 
-    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
+    def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
         name = canonicalize_name(self.requirement.name)
         return self.entry.replaced(name=name), {}
 
-    def _wheel(self, tx: Transaction) -> str:
+    def _wheel(self, change: Change) -> str:
         return ""
 
     def _stage_newest(
-        self, entry: Entry, tx: Transaction, wheel: str, agreed: Collection[str]
+        self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
     ) -> PluginVersion:
         name = entry.name
         if name in package_folder.program_distributions():
@@ -354,21 +354,21 @@ class IndexPackage(PipSource):
                 raise UsageError(what) from None
             requirement.specifier &= SpecifierSet(f">={oldest}")
 
-        tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
-        resolution = resolve(str(requirement), tx, sources=agreed)
+        change.messages.line(f"looking for {requirement.name}{requirement.specifier}")
+        resolution = resolve(str(requirement), change, sources=agreed)
         if resolution.unbuilt:
             return PluginVersion(entry, unbuilt=resolution.unbuilt)
 
         versions = {package.name: package.version for package in resolution.packages}
         version = versions[name]
-        reason = why_not_newest(requirement, version, tx)
+        reason = why_not_newest(requirement, version, change)
         if reason:
             what = f"{name}: {version} is used instead of the newest version: {reason}"
-            tx.messages.warn(what)
+            change.messages.warn(what)
 
         entry = entry.replaced(version=version, packages=resolution.packages)
-        kept = IndexPackage(entry, requirement).kept_version(tx)
-        return kept or self._stage(entry, tx)
+        kept = IndexPackage(entry, requirement).kept_version(change)
+        return kept or self._stage(entry, change)
 
 
 class Wheel(PipSource):
@@ -385,11 +385,11 @@ class Wheel(PipSource):
     def is_pinned(self) -> bool:
         return True
 
-    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
-        os.mkdir(tx.built)
+    def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
+        os.mkdir(change.built)
         name = os.path.basename(self.address.partition("?")[0])
-        path = Path(tx.built, name)
-        sha256 = fetch_file(self.address, self.entry.sha256, path, tx)
+        path = Path(change.built, name)
+        sha256 = fetch_file(self.address, self.entry.sha256, path, change)
         return self.entry.replaced(sha256=sha256), {}
 
 
@@ -400,9 +400,9 @@ class ArchivedProject(PipSource):
         super().__init__(entry)
         self.address, self._extras = split_extras(self.address)
 
-    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
-        sha256 = unpack(self, UnpackOptions(), tx)
-        os.rename(tx.files, whole_of(tx))
+    def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
+        sha256 = unpack(self, UnpackOptions(), change)
+        os.rename(change.files, whole_of(change))
         entry = self.entry.replaced(sha256=sha256)
         return entry, {entry.name: f"in {entry.source}"}
 
@@ -423,12 +423,14 @@ class RepositoryProject(PipSource):
     def argument(self) -> str | None:
         return f"{self.prefix}{self.entry.source}"
 
-    def _fetch_origin(self, tx: Transaction) -> tuple[Entry, Mapping[str, str]]:
+    def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
         address = self._repository.address
         # The build tells the version of the fetched commit.
         recorded = self.entry.replaced(source=without_credentials(address), version="")
-        fetched = fetch_commit(recorded, address, tx, whole_of(tx), self.subdirectory)
-        if not is_python_project(self._project(tx)):
+        fetched = fetch_commit(
+            recorded, address, change, whole_of(change), self.subdirectory
+        )
+        if not is_python_project(self._project(change)):
             what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
             raise PluginError(what)
 
@@ -447,18 +449,18 @@ class LinkedProject(PipSource):
         super().__init__(entry)
         self.address, self._extras = split_extras(self.address)
 
-    def _build_wheel(self, tx: Transaction) -> None:
-        if not build_linked_wheel(self.address, tx):
+    def _build_wheel(self, change: Change) -> None:
+        if not build_linked_wheel(self.address, change):
             what = f"{self.address}: its editable wheel does not name the directory of its modules"
             remedy = (
                 "move the package into src/, or add its wheel: pip wheel --no-deps "
             )
             raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
 
-    def _stage(self, entry: Entry, tx: Transaction, wheel: str = "") -> PluginVersion:
+    def _stage(self, entry: Entry, change: Change, wheel: str = "") -> PluginVersion:
         # The checksum of the metadata and the directories tells one version from the next.
         entry = entry.replaced(sha256=verified_sha256(wheel, ""))
-        return super()._stage(entry, tx, wheel)
+        return super()._stage(entry, change, wheel)
 
     def folders(self, root: str) -> list[str]:
         linked = package_folder.linked_folders(root) or []

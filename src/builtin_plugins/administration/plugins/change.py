@@ -1,11 +1,11 @@
 """A change to plugins: a staging directory, and exclusive access to the registry.
 
-transaction       removes leftovers under the file lock, reads the registry, and then yields a
+begin_change      removes leftovers under the file lock, reads the registry, and then yields a
                   staging directory in `plugins/`; the `with` block holds no lock, so that downloads
                   and questions block nobody
-locked_registry   holds the file lock during the `with` block and yields a `RegistryChange`, whose
+locked_registry   holds the file lock during the `with` block and yields a `LockedRegistry`, whose
                   `commit` writes the registry
-transaction_in    yields a staging directory anywhere; locks and commits nothing
+begin_change_in   yields a staging directory anywhere; locks and commits nothing
 """
 
 import os
@@ -44,12 +44,12 @@ def _no_registry() -> Registry:
 
 
 @dataclass(frozen=True)
-class Transaction:
+class Change:
     """One change to the session's installation, with a staging directory.
 
-    `area` is a private directory on the file system of `plugins/`; it is removed when the
-    transaction ends. `seconds` limits each download, git call or pip run. `registry` is the
-    registry at the start of the transaction, and `stamps` changes with its files.
+    `area` is a private directory on the file system of `plugins/`; it is removed when the change
+    ends. `seconds` limits each download, git call or pip run. `registry` is the registry at the
+    start of the change, and `stamps` changes with its files.
     """
 
     session: Session
@@ -100,20 +100,18 @@ class Transaction:
 
 
 @contextmanager
-def transaction_in(
+def begin_change_in(
     session: Session, directory: str, seconds: float
-) -> Iterator[Transaction]:
-    """Yield a transaction staged in `directory`; lock nothing. Raises OSError."""
+) -> Iterator[Change]:
+    """Yield a change that is staged in `directory`; lock nothing. Raises OSError."""
     with staging(directory) as area:
         os.mkdir(os.path.join(area, "version"))
-        yield Transaction(session, area, seconds)
+        yield Change(session, area, seconds)
 
 
 @contextmanager
-def transaction(
-    session: Session, seconds: float = _CALL_SECONDS
-) -> Iterator[Transaction]:
-    """Remove the leftovers of interrupted changes, then yield a transaction staged in `plugins/`.
+def begin_change(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Change]:
+    """Remove the leftovers of interrupted changes, then yield a change staged in `plugins/`.
 
     `plugins/` is locked during the removal, but not in the block. The end of the block commits
     nothing: see `locked_registry`. An OSError becomes an OperationError. Raises HostError if the
@@ -129,11 +127,12 @@ def transaction(
                 stamps = _stamps(plugins_dir)
                 area = exits.enter_context(staging(plugins_dir))
             os.mkdir(os.path.join(area, "version"))
-            yield Transaction(session, area, seconds, registry, stamps)
+            yield Change(session, area, seconds, registry, stamps)
     except OSError as failure:
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
+        # The staging directory no longer exists when the user reads the message.
         if where.startswith(os.path.join(plugins_dir, STAGE)):
-            where = plugins_dir  # the staging directory no longer exists
+            where = plugins_dir
         raise OperationError(f"{where}: {failure.strerror}") from None
 
 
@@ -141,7 +140,7 @@ def _stamps(plugins_dir: str) -> tuple[str, ...]:
     return stamp(registry_path(plugins_dir)), stamp(local_path(plugins_dir))
 
 
-class RegistryChange:
+class LockedRegistry:
     """A change of `plugins/` and the registry, made while this process holds the file lock.
 
     `registry` is the registry to change. `undo` gets the reverse step of each change of a file; the
@@ -160,35 +159,37 @@ class RegistryChange:
         """
         write_registry(self.registry)
         self.undo.pop_all()  # from here on, the new registry is right, whatever happens
-        done = Reconciled({}, {})
+
+        reconciled = Reconciled({}, {})
         with suppress(OSError, HostError):
-            done = reconcile(self._plugins_dir, self.registry)
-            if done.unremoved:
+            reconciled = reconcile(self._plugins_dir, self.registry)
+            if reconciled.unremoved:
                 # A command of a former version may have written a file into a directory while the
                 # directory was being removed. The second try finds it.
                 again = reconcile(self._plugins_dir, self.registry)
-                done = done._replace(unremoved=again.unremoved)
-        return done
+                reconciled = reconciled._replace(unremoved=again.unremoved)
+        return reconciled
 
 
 @contextmanager
-def locked_registry(tx: Transaction) -> Iterator[RegistryChange]:
+def locked_registry(change: Change) -> Iterator[LockedRegistry]:
     """Lock `plugins/`, reconcile it with the registry, and yield a change that is to be committed.
 
     If the block fails, or ends without `commit`, the undo steps run. If it fails, `plugins/` is
     then reconciled. The lock is released last.
     """
-    plugins_dir = tx.plugins_dir
-    with exclusive(plugins_dir, tx.messages.line):
-        # Usually nobody else has changed the registry since the transaction began: reading and
+    plugins_dir = change.plugins_dir
+    with exclusive(plugins_dir, change.messages.line):
+        # Usually nobody else has changed the registry since the change began: reading and
         # checking it again would take as long as the rest of a small change.
-        registry = tx.registry.copied()
-        if _stamps(plugins_dir) != tx.stamps:
+        registry = change.registry.copied()
+        if _stamps(plugins_dir) != change.stamps:
             registry = read_registry(plugins_dir)
         reconcile(plugins_dir, registry)
+
         try:
             with undoing() as undo:
-                yield RegistryChange(plugins_dir, registry, undo)
+                yield LockedRegistry(plugins_dir, registry, undo)
                 undo.close()  # empty after `commit`
         except BaseException:
             with suppress(OSError, HostError):  # the next change reconciles again
