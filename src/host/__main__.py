@@ -38,9 +38,9 @@ def main() -> int:
     """Run the command line; return the exit status unless a command replaces this process."""
     process.reserve_standard_descriptors()
     process.restore_signals()
-    environ = {
-        decode(name): decode(value) for name, value in caller_environment().items()
-    }
+    environ = {}
+    for name, value in caller_environment().items():
+        environ[decode(name)] = decode(value)
     argv = caller_words()
     messages = Messages(program_name(argv[0]), environ)
     try:
@@ -96,7 +96,7 @@ class Request(Record):
         """Whether the words may name a command that replaces this process, or complete one."""
         if self.options is not None and self.options.wants_answer:
             return False
-        return bool(self.words) and self.words[0] not in RESERVED_WORDS
+        return len(self.words) > 0 and self.words[0] not in RESERVED_WORDS
 
 
 def read_request(
@@ -104,7 +104,7 @@ def read_request(
 ) -> Request:
     """Read the words of the command line. Raises UsageError for a mistake in an option."""
     shell_file = ""
-    if words and words[0] == "--shell-file":
+    if words and words[0] == "--shell-file":  # the shell function passes it first
         shell_file = _shell_file(words)
         words = words[2:]
 
@@ -133,6 +133,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     if not request.may_run:
         return _answer(request, layout, environ, messages)
 
+    # Tab completion and a run need only the lock, not a `Session`.
     installation = open_installation(layout, environ)
     lock = _current_lock(installation, messages, safe=request.safe)
     if request.words[0] == COMPLETE:
@@ -198,23 +199,23 @@ def _current_lock(
     installation: "OpenInstallation", messages: Messages, *, safe: bool
 ) -> "Lock":
     """Return the lock; if there is none, or in safe mode, make one from the plugins."""
-    lock = None if safe else read_lock(installation.locks, installation.key)
-    if lock is not None:
-        return lock
+    if not safe:
+        lock = read_lock(installation.locks, installation.key)
+        if lock is not None:
+            return lock
     from host.cli.session import Session
 
-    return Session(
-        installation.layout, installation.environ, messages, safe=safe
-    ).refresh_lock()
+    layout = installation.layout
+    session = Session(layout, installation.environ, messages, safe=safe)
+    return session.refresh_lock()
 
 
 def _shell_file(words: "Sequence[str]") -> str:
     """Return the value of `--shell-file`, which the shell function passes before all words."""
     path = words[1] if len(words) > 1 else ""
     if not path.startswith("/"):
-        raise UsageError(
-            f"--shell-file: expected an absolute path; found {path or 'nothing'}"
-        )
+        what = f"--shell-file: expected an absolute path; found {path or 'nothing'}"
+        raise UsageError(what)
     return path
 
 

@@ -54,24 +54,34 @@ class Problem:
     @property
     def message(self) -> str:
         """The description of the problem with its key, without the path and line."""
-        return f'"{self.key}": {self.text}' if self.key else self.text
+        if not self.key:
+            return self.text
+        return f'"{self.key}": {self.text}'
 
     @property
     def what(self) -> str:
         """The description of the problem with its location, without the remedy."""
-        places = [str(part) for part in (self.path, self.line, self.column) if part]
-        return f"{':'.join(places)}: {self.message}" if places else self.message
+        place = self.path
+        for number in (self.line, self.column):
+            if number:
+                place = f"{place}:{number}" if place else str(number)
+        if not place:
+            return self.message
+        return f"{place}: {self.message}"
 
     def inside(self, whole: str) -> "Problem":
         """Return a copy with `whole`, such as the name of the file's archive, before the path."""
-        return self.replaced(f"{whole}: {self.path}" if self.path else whole, self.text)
+        path = f"{whole}: {self.path}" if self.path else whole
+        return self.replaced(path, self.text)
 
     def replaced(self, path: str, text: str) -> "Problem":
         """Return a copy with another path and text."""
         return Problem(path, text, self.remedy, self.key, self.line, self.column)
 
     def __str__(self) -> str:
-        return f"{self.what}; {self.remedy}" if self.remedy else self.what
+        if not self.remedy:
+            return self.what
+        return f"{self.what}; {self.remedy}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Problem) and vars(self) == vars(other)
@@ -95,7 +105,9 @@ class HostError(Exception):
     suggestions: tuple[str, ...] = ()
 
     def __init__(self, what: "str | Problem", remedy: str = "") -> None:
-        self.problem = Problem("", what, remedy) if isinstance(what, str) else what
+        if isinstance(what, str):
+            what = Problem("", what, remedy)
+        self.problem = what
         super().__init__(str(self.problem))
 
     @property

@@ -35,10 +35,12 @@ def command_json(command: Command, realpath: Callable[[str], str]) -> str:
     caller can remember the results of `os.path.realpath`.
     """
     definition = command.definition
+
     # A definition from the index has the text of its own fields.
     own_fields = getattr(definition, "own_json", "") or own_json(definition)
     path = ", ".join(map(_text, command.words))
     plugin = _text(command.plugin) if command.plugin else "null"
+
     # Written by hand, because `json.dumps` would need more time than everything else here.
     place = (
         f'"path": [{path}], "name": {_text(definition.name)}, '
@@ -104,14 +106,19 @@ def _fields_text(fields: Mapping[str, Any]) -> str:
 
 def _argument(argument: Argument) -> dict[str, Any]:
     """Return a declared argument with all its keys; absent ones are null."""
-    values = _nulled(argument.values()) | {"default": argument.default}
+    values = _nulled(argument.values())
+    values["default"] = argument.default  # an empty default is a value, too
     program = values.pop("choices_from")
-    return values | {"choices": {"program": program}} if program else values
+    if program:
+        values["choices"] = {"program": program}
+    return values
 
 
 def _required(name: RequiredVariable) -> dict[str, Any]:
-    facts = {"name": name, "hint": name.hint, "type": name.type}
-    return _nulled(facts) | {"secret": name.secret}
+    facts: dict[str, Any] = {"name": name, "hint": name.hint, "type": name.type}
+    facts = _nulled(facts)
+    facts["secret"] = name.secret
+    return facts
 
 
 def _nulled(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,16 +80,17 @@ class Command(Record):
     @property
     def missing(self) -> bool:
         """Whether the command's folder lacks the entrypoint's file; each access checks the disk."""
-        definition, directory = self.definition, self.directory
-        if (
-            not directory
-            or definition.in_python
-            or definition.is_script
-            or definition.moved_to
-        ):
+        definition = self.definition
+        directory = self.directory
+        if not directory or definition.moved_to:
             return False
+        if definition.in_python or definition.is_script:
+            return False
+
         file = definition.entrypoint
-        return not is_file(join(directory, file)) or why_outside(directory, file) != ""
+        if not is_file(join(directory, file)):
+            return True
+        return why_outside(directory, file) != ""
 
     def indicators(self, terminal: Terminal) -> list[str]:
         """Return the indicators in the command's row.
@@ -100,19 +101,27 @@ class Command(Record):
         A command that has moved is deprecated, too.
         """
         definition = self.definition
-        is_plain = self.installed and not terminal.can_print(CHECK_MARK)
-        marks = {
-            "[installed]" if is_plain else CHECK_MARK: self.installed,
-            "[plugin]": self.plugin,
-            "[project]": self.project,
-            "[dev]": self.dev,
-            "[sudo]": definition.sudo,
-            "[destroy]": definition.destroys,
-            **{f"[{name}]": not definition.compatible for name in definition.os},
-            "[missing]": self.missing,
-            "[deprecated]": definition.deprecated or definition.moved_to,
-        }
-        return [mark for mark, applies in marks.items() if applies]
+        marks = []
+        if self.installed:
+            can_print = terminal.can_print(CHECK_MARK)
+            marks.append(CHECK_MARK if can_print else "[installed]")
+        if self.plugin:
+            marks.append("[plugin]")
+        if self.project:
+            marks.append("[project]")
+        if self.dev:
+            marks.append("[dev]")
+        if definition.sudo:
+            marks.append("[sudo]")
+        if definition.destroys:
+            marks.append("[destroy]")
+        if not definition.compatible:
+            marks += [f"[{name}]" for name in definition.os]
+        if self.missing:
+            marks.append("[missing]")
+        if definition.deprecated or definition.moved_to:
+            marks.append("[deprecated]")
+        return marks
 
 
 class Category(Record):
@@ -178,17 +187,25 @@ class Listing(Record):
         sections: dict[tuple[int, str], list[Category | Command]] = {}
         rows: list[Category | Command] = [*self.commands, *self.categories]
         for row in rows:
-            group = row.definition.group if isinstance(row, Command) else ""
-            if row.project:
-                key = (3, f"{row.project}: {group}" if group else row.project)
-            elif isinstance(row, Category):
-                key = (0, "Categories")
-            else:
-                key = (2, group) if group else (1, "Commands")
-            sections.setdefault(key, []).append(row)
-        return [
-            (heading, sections[order, heading]) for order, heading in sorted(sections)
-        ]
+            sections.setdefault(_section_of(row), []).append(row)
+        return [(key[1], sections[key]) for key in sorted(sections)]
+
+
+def _section_of(row: Category | Command) -> tuple[int, str]:
+    """Return the position and the heading of a row's section in `Listing.sections`."""
+    group = ""
+    if isinstance(row, Command):
+        group = row.definition.group
+    if row.project:
+        heading = row.project
+        if group:
+            heading = f"{heading}: {group}"
+        return 3, heading
+    if isinstance(row, Category):
+        return 0, "Categories"
+    if group:
+        return 2, group
+    return 1, "Commands"
 
 
 class Terminal(Record):
@@ -214,8 +231,6 @@ class Terminal(Record):
 
         `style` is "heading", "name", "installed", "hint", or an indicator such as `[sudo]`.
         """
-        return (
-            f"{_STYLES.get(style, _FAINT)}{text}{_RESET}"
-            if self.colour and text
-            else text
-        )
+        if not self.colour or not text:
+            return text
+        return f"{_STYLES.get(style, _FAINT)}{text}{_RESET}"

@@ -25,9 +25,12 @@ class UserQuestions(Questions):
         from host.cli.ask_trust import ask_trust
 
         if definition.project is not None:
-            written = definition.written
             ask_trust(
-                words, definition.project, written, run.program, may_ask=self.may_ask
+                words,
+                definition.project,
+                definition.written,
+                run.program,
+                may_ask=self.may_ask,
             )
 
     def arguments(
@@ -36,7 +39,11 @@ class UserQuestions(Questions):
         from host.cli.prompt import ask_missing
 
         return ask_missing(
-            missing, run.definition, run.arguments, run.environ, may_ask=self.may_ask
+            missing,
+            run.definition,
+            run.arguments,
+            run.environ,
+            may_ask=self.may_ask,
         )
 
 
@@ -47,6 +54,8 @@ def execute(run: Run, messages: "Messages") -> int:
     """
     replacement = make_ready(run, messages)
     messages.debug(f"starting {replacement.path}")
+
+    # Most runs end here: nothing waits for them, so the command takes the place of this process.
     demands = None
     if run.is_supervised:
         from host.supervised.start import demands_of
@@ -54,6 +63,7 @@ def execute(run: Run, messages: "Messages") -> int:
         demands = demands_of(run)
     if demands is None:
         process.execute(replacement)
+
     from host.supervised.start import start_supervised
 
     return start_supervised(run, demands, replacement, messages)
@@ -63,6 +73,7 @@ def make_ready(run: Run, messages: "Messages") -> Exec:
     """Take all steps of a run and ask for confirmation; return the process to execute."""
     for step in run.steps:
         step()
+
     if messages.debugging:
         for line in run.layers.ignored():
             messages.debug(line)
@@ -71,11 +82,14 @@ def make_ready(run: Run, messages: "Messages") -> Exec:
         from host.run.report import report_variables
 
         report_variables(run.layers, descriptor)
+
+    # The user is asked last, when nothing else can prevent the run.
     replacement = run.process()
     if run.question and not run.questions.assume_yes:
         from host.run.questions import confirm
 
         confirm(run.question, run.program, run.words, may_ask=run.questions.may_ask)
+
     if run.definition.shell:
         from host.run.shell_file import make_shell_file
 

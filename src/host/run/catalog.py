@@ -50,22 +50,28 @@ class Match:
         self.moved_from: Match | None = None
         self.shadowed: Sequence[AnyNode] = ()
         self.problems: list[Problem] = []
-        self.node = nodes[0] if kind == "command" else None
-        self.definition = self.node.definition if self.node else None
+        self.node: AnyNode | None = None
+        self.definition: Definition | None = None
+        if kind == "command":
+            self.node = nodes[0]
+            self.definition = self.node.definition
 
     @property
     def name(self) -> str:
-        return (self.definition.name if self.definition else "") or self.words[-1]
+        if self.definition is not None and self.definition.name:
+            return self.definition.name
+        return self.words[-1]
 
     @property
     def description(self) -> str:
-        return self.definition.description if self.definition else ""
+        return "" if self.definition is None else self.definition.description
 
     @property
     def has_no_entrypoint(self) -> bool:
         """Whether this is a category without an entrypoint of its own."""
-        entrypoint = self.definition.entrypoint if self.definition else ""
-        return self.kind == "category" and not entrypoint
+        if self.kind != "category":
+            return False
+        return self.definition is None or not self.definition.entrypoint
 
     @property
     def plugin(self) -> str:
@@ -118,9 +124,9 @@ class Catalog:
         from host.run.declared_commands import DeclaredNode
 
         linked = {tree.plugin for tree in self.lock.trees if tree.dev}
-        linked.update(
-            name for name, plugin in self.lock.plugins.items() if plugin.is_linked
-        )
+        for name, plugin in self.lock.plugins.items():
+            if plugin.is_linked:
+                linked.add(name)
         by_plugin: dict[str, list[Declared]] = {}
         for command in self.lock.commands:
             by_plugin.setdefault(command.plugin, []).append(command)
@@ -138,20 +144,21 @@ class Catalog:
 
         The folders of a plugin come before the commands that it declares in code.
         """
-        return sorted(
-            [*self._folders(), *self._declared()], key=lambda root: root.tree.order
-        )
+        roots = [*self._folders(), *self._declared()]
+        return sorted(roots, key=lambda root: root.tree.order)
 
-    def _may_be_shadowed(self, found: Match) -> bool:
+    def _may_be_shadowed(self, command: Match) -> bool:
         """Return whether an earlier plugin than that of a command declares commands in code."""
         first = self.lock.first_declared
-        return first is not None and found.nodes[0].tree.order > first
+        return first is not None and command.nodes[0].tree.order > first
 
     @property
     def projects(self) -> "list[Project]":
         """The projects around the current directory, the nearest first."""
         if self._projects is None:
-            self._projects, self.problems = self._around() if self._around else ([], [])
+            self._projects = []
+            if self._around is not None:
+                self._projects, self.problems = self._around()
         return self._projects
 
     def _folders(self) -> "list[AnyNode]":
@@ -179,11 +186,13 @@ class Catalog:
         comes after a plugin that declares commands. Raises DefinitionError if the match's
         definition is invalid.
         """
+        # In the order of their cost: most runs find their command in a folder.
         match = _find(self._folders(), words, whole=whole, aliases=False)
         if match.kind == "command" and self._may_be_shadowed(match):
             match = _find(self._roots(), words, whole=whole, aliases=False)
         if match.kind != "command":
             match = _find(self._roots(), words, whole=whole)
+
         if match.kind != "command" and self.projects:
             roots = self._roots()
             for project in self.projects:
@@ -200,10 +209,9 @@ class Catalog:
         if definition is None or not definition.default:
             return category
         command = self.find((*category.words, definition.default))
-        is_inside = command.kind == "command" and len(command.words) > len(
-            category.words
-        )
-        if not is_inside or command.project is not category.project:
+        is_inside = len(command.words) > len(category.words)
+        is_command = command.kind == "command" and is_inside
+        if not is_command or command.project is not category.project:
             what = f"there is no command {definition.default} in this category"
             raise DefinitionError(Problem(definition.file, what, key="default"))
         return command
@@ -219,12 +227,9 @@ class Catalog:
             return command
         words = tuple(definition.moved_to.split(" "))
         target = self.find(words)
+        is_command = target.kind == "command" and target.words == words
         what = ""
-        if (
-            target.kind != "command"
-            or target.definition is None
-            or target.words != words
-        ):
+        if target.definition is None or not is_command:
             what = f"there is no command {definition.moved_to}"
         elif words[0] in RESERVED_WORDS:
             what = (
@@ -236,9 +241,8 @@ class Catalog:
         elif target.definition.moved_to:
             what = f"{definition.moved_to} has moved, too; name {target.definition.moved_to}"
         if what:
-            raise DefinitionError(
-                Problem(definition.file or command.plugin, what, key="moved_to")
-            )
+            place = definition.file or command.plugin
+            raise DefinitionError(Problem(place, what, key="moved_to"))
         target.moved_from = command
         return target
 
@@ -286,8 +290,10 @@ def _find(
     # the last command on the way: there may be commands below it
     command: Match | None = None
     for word in words:
-        if word.startswith("-") or (match is command and not match.has_below):
+        is_last = match is command and not match.has_below
+        if is_last or word.startswith("-"):
             break
+
         child = _child(match, word)
         if child is None and not aliases:
             return Match("unknown", match.words, match.nodes)
@@ -296,12 +302,14 @@ def _find(
         if child is None:
             match = command or Match("unknown", match.words, match.nodes)
             break
+
         match = child
         if match.kind == "command":
             command = match
 
     if match.nodes and match.nodes[0].error is not None:
         raise match.nodes[0].error
+
     names_category = whole and len(match.words) == len(words)
     if match.kind == "category" and command is not None and not names_category:
         match = command
@@ -325,7 +333,8 @@ def _child(category: Match, word: str) -> Match | None:
     """Return the match of `word` in a category, or None if none exists. Raises DefinitionError."""
     if not is_word(word):
         return None
-    return _first_match((*category.words, word), _entered(category, word))
+    nodes = _entered(category, word)
+    return _first_match((*category.words, word), nodes)
 
 
 def _entered(category: Match, word: str) -> "Iterator[AnyNode]":
@@ -368,7 +377,10 @@ def _first_match(words: tuple[str, ...], reached: "Iterable[AnyNode]") -> Match 
             return Match("command", words, [node])
         else:
             categories.append(node)
-    return Match("category", words, categories) if categories else None
+
+    if not categories:
+        return None
+    return Match("category", words, categories)
 
 
 def _listed_match(
@@ -459,7 +471,8 @@ def _describe(category: Match, problems: list[Problem]) -> None:
             definition = node.category()
         except DefinitionError as error:
             problems.append(error.problem)
-        problems += definition.warnings if definition else ()
+        if definition is not None:
+            problems += definition.warnings
         category.definition = definition or node.definition
         if category.definition is not None:
             category.node = node

@@ -36,16 +36,12 @@ if TYPE_CHECKING:
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]
 
+# parts of keys; \u may encode a letter
 _DEFAULTS = (
-    b"env",
-    b"group",
-    b"requires",
-    b'"path"',
-    b"record",
-    b"timeout",
-    b"exclusive",
+    *(b"env", b"group", b"requires", b'"path"'),
+    *(b"record", b"timeout", b"exclusive"),
     b"\\u",
-)  # parts of keys; \u may encode a letter
+)
 _ALIASES = (b"alias", b"\\u")  # also @alias and alias=
 # Hard links of a folder without subfolders: its name in the parent folder, and its own `.`. Reading
 # folders instead of link counts would make a listing of 10,000 commands a fifth slower.
@@ -69,9 +65,12 @@ class Node:
     @property
     def place(self) -> str:
         """The folder or script of the node, or `plugin NAME` if a plugin declares the command."""
-        if self.definition and self.definition.is_script:
+        if self.definition is not None and self.definition.is_script:
             return self.definition.file
-        return self.at if self.tree.path else f"plugin {self.tree.plugin}"
+        if not self.tree.path:
+            return f"plugin {self.tree.plugin}"
+        place: str = self.at
+        return place
 
     @property
     def runnable(self) -> bool:
@@ -127,7 +126,9 @@ class FolderNode(Node):
         node.linked = linked
         node.owned = self.owned
         node._scripts = scripts
+
         if is_folder and linked and not self.linked:
+            # A link that leaves the tree begins a tree of its own: see the module's docstring.
             target = realpath(node.at)
             if not is_inside(target, self.base):
                 node.at = node._base = target
@@ -143,9 +144,8 @@ class FolderNode(Node):
         """The path of the node in its tree as it is written, with all links to folders."""
         words: list[str] = []
         node = self
-        while (
-            node.parent is not None
-        ):  # a loop, because trees may be thousands of levels deep
+        # a loop, because trees may be thousands of levels deep
+        while node.parent is not None:
             words.insert(0, node.word)
             node = node.parent
         return "/".join([self.tree.path, *words])
@@ -171,34 +171,42 @@ class FolderNode(Node):
     def _entered(self, word: str) -> "FolderNode | None":
         at = join(self.at, word)
         linked = is_link(at)
-        is_folder = is_directory(at) and (not linked or self._follows(at))
+        is_folder = is_directory(at)
+        if is_folder and linked:
+            is_folder = self._follows(at)
         if self.owned and not _has_definition(at):
             is_folder = False
+
         node = self._child(word, is_folder, self.linked or linked)
-        return node if is_folder or node.scripts else None
+        if not is_folder and not node.scripts:
+            return None
+        return node
 
     def inside(self) -> "dict[str, FolderNode]":
         """Return all child nodes by word, sorted."""
         if self._inside is None:
-            if not self._base:
-                self._resolve()
-            folders: dict[str, bool] = {}
-            files: list[str] = []
-            if self.is_folder:
-                folders, files = self._listed()
-            scripts: dict[str, Scripts] = {}
-            for words, path in (*self.scripts, *self._accepted(files)):
-                if words:
-                    scripts.setdefault(words[0], []).append((words[1:], path))
-
-            children = {}
-            for word in sorted({*folders, *scripts}):
-                linked = folders.get(word, False)
-                children[word] = self._child(
-                    word, word in folders, linked, scripts.get(word, [])
-                )
-            self._inside = children
+            self._inside = self._children()
         return self._inside
+
+    def _children(self) -> "dict[str, FolderNode]":
+        if not self._base:
+            self._resolve()
+        folders: dict[str, bool] = {}
+        files: list[str] = []
+        if self.is_folder:
+            folders, files = self._listed()
+
+        scripts: dict[str, Scripts] = {}
+        for words, path in (*self.scripts, *self._accepted(files)):
+            if words:
+                scripts.setdefault(words[0], []).append((words[1:], path))
+
+        children = {}
+        for word in sorted({*folders, *scripts}):
+            is_folder = word in folders
+            linked = folders.get(word, False)
+            children[word] = self._child(word, is_folder, linked, scripts.get(word, []))
+        return children
 
     def forget(self) -> None:
         self._inside = None  # `inside` reads the folder again
@@ -210,49 +218,62 @@ class FolderNode(Node):
         Scripts are below the node only if the tree splits names such as `db-dump` into words.
         """
         if self._scripts is None:
-            self._scripts = self.parent.scripts_of(self.word) if self.parent else []
+            self._scripts = []
+            if self.parent is not None:
+                self._scripts = self.parent.scripts_of(self.word)
         return self._scripts
 
     @property
     def script(self) -> str:
         """The path of the script whose name has exactly this node's words, or "" for none."""
-        return next((path for words, path in self.scripts if not words), "")
+        for words, path in self.scripts:
+            if not words:
+                return path
+        return ""
 
     def scripts_of(self, word: str) -> "Scripts":
         """Return the remaining words and the path of each script whose words begin with `word`.
 
         The folder is listed only if necessary.
         """
-        names: Iterable[str]
-        if self.tree.scripts and self.parent is None:
-            begin = self.tree.scripts.get("prefix", "") + word
-            names = filter(lambda name: name.startswith(begin), self._listed()[1])
-        else:
-            names = map(basename, existing(join(self.at, word)))
         scripts = [*self.scripts]
         if self.is_folder:
-            scripts += self._accepted(names)
+            scripts += self._accepted(self._names_with(word))
         return [(words[1:], path) for words, path in scripts if words[:1] == [word]]
+
+    def _names_with(self, word: str) -> "Iterable[str]":
+        """Return the names of the files that may be scripts whose words begin with `word`."""
+        if not self.tree.scripts or self.parent is not None:
+            return map(basename, existing(join(self.at, word)))
+        # Names in this folder have a prefix or are split, so only a listing finds them.
+        begin = self.tree.scripts.get("prefix", "") + word
+        _, names = self._listed()
+        return [name for name in names if name.startswith(begin)]
 
     def _accepted(self, names: "Iterable[str]") -> "Scripts":
         """Return the words and the path of each file in `names` that can be a command."""
         scripts = self.tree.scripts
         if scripts is None or self.owned:
             return []
+        if self.parent is not None:
+            scripts = {}  # only names directly in the tree have a prefix and are split
         accepted = []
         for name in sorted(names):
-            # only names directly in the tree have a prefix and are split
-            words = words_of_script(name, {} if self.parent else scripts)
+            words = words_of_script(name, scripts)
             path = join(self.at, name)
             if words and not refusal(path, self.base):
                 accepted.append((words, path))
         if not accepted:
             return []
+
+        # The script that a category runs is not a command beside it.
+        entrypoint = ""
         try:
             category = self.category()
         except DefinitionError:  # a listing of the folder reports the error
             category = None
-        entrypoint = join(self.at, category.entrypoint) if category else ""
+        if category is not None:
+            entrypoint = join(self.at, category.entrypoint)
         return [(words, path) for words, path in accepted if path != entrypoint]
 
     def read_command(self) -> "Definition | None":
@@ -263,9 +284,9 @@ class FolderNode(Node):
         in it are not commands. So call it before `enter`, `inside` and `has_below`. Raises
         DefinitionError.
         """
-        definition = (
-            self._definition(f"{self.at}/command.json") if self.is_folder else None
-        )
+        definition = None
+        if self.is_folder:
+            definition = self._definition(f"{self.at}/command.json")
         if definition is not None and definition.is_command:
             return self._claimed(definition)
 
@@ -279,7 +300,9 @@ class FolderNode(Node):
             # a command.json without an entrypoint describes a category
             return definition
         definition = self._definition(script)
-        return None if definition is None else self._claimed(definition)
+        if definition is None:
+            return None
+        return self._claimed(definition)
 
     def _claimed(self, definition: "Definition") -> "Definition":
         """Give the definition of this node's command its name, and mark the folder as `owned`."""
@@ -301,6 +324,8 @@ class FolderNode(Node):
         if self.project is not None:
             definition.project = self.project
             definition.written = self._written(path)
+
+        # A run checks that the folders on PATH are inside one of these directories.
         if definition.path:
             definition.path_roots = (self.tree.root or self.tree.path, self.base)
         if self.tree.path_folders:
@@ -313,7 +338,9 @@ class FolderNode(Node):
         node: FolderNode | None = self
         while node is not None and not path.startswith(f"{node.at}/"):
             node = node.parent  # the file of a script is in the folder above its node
-        return f"{node.written}{path[len(node.at) :]}" if node else path
+        if node is None:
+            return path
+        return f"{node.written}{path.removeprefix(node.at)}"
 
     def _main(self) -> str:
         """Return the path of a script `main` that makes the folder a command, or ""."""
@@ -321,15 +348,19 @@ class FolderNode(Node):
             return ""
         if is_file(f"{self.at}/category.json"):
             return ""
-        paths = existing(f"{self.at}/main")
-        return next((path for path in paths if not refusal(path, self.base)), "")
+        for path in existing(f"{self.at}/main"):
+            if not refusal(path, self.base):
+                return path
+        return ""
 
     @property
     def has_below(self) -> bool:
         """Whether there are commands or categories below this node's command."""
         if not self.owned:
             return self.holds_commands()
-        return posix.stat(self.at).st_nlink != _NO_SUBFOLDERS and bool(self.inside())
+        if posix.stat(self.at).st_nlink == _NO_SUBFOLDERS:
+            return False
+        return bool(self.inside())
 
     def holds_commands(self) -> bool:
         """Return whether the node has a category.json, a command.json or commands below it."""
@@ -343,21 +374,26 @@ class FolderNode(Node):
 
     def _search(self) -> str:
         if not self.is_folder:
-            return next((path for words, path in self.scripts if words), "")
+            for words, path in self.scripts:
+                if words:
+                    return path
+            return ""
         if is_file(f"{self.at}/category.json"):
             return f"{self.at}/category.json"
+
         pending = [self]
         while pending:
             node = pending.pop()
             script = node.script if node is not self else ""
             evidence = script or node.command_near()
-            if evidence:
-                # The command is below these parents, too.
-                while node.parent and node is not self:
-                    node = node.parent
-                    node.evidence = evidence
-                return evidence
-            pending += node.inside().values()
+            if not evidence:
+                pending += node.inside().values()
+                continue
+            # The command is below these parents, too.
+            while node.parent is not None and node is not self:
+                node = node.parent
+                node.evidence = evidence
+            return evidence
         return ""
 
     def command_near(self) -> str:
@@ -405,13 +441,16 @@ class FolderNode(Node):
     def aliased(self, alias: str) -> str:
         """Return the word of the child command with the alias `alias`, or "" if there is none."""
         for word, node in self.inside().items():
-            if not _mentions(node.script or f"{node.at}/command.json", _ALIASES):
+            file = node.script or f"{node.at}/command.json"
+            if not _mentions(file, _ALIASES):
                 continue
             try:
                 definition = node.read_command()
             except DefinitionError:
                 continue
-            if definition and definition.is_command and alias in definition.aliases:
+            if definition is None or not definition.is_command:
+                continue
+            if alias in definition.aliases:
                 return word
         return ""
 
@@ -422,7 +461,9 @@ class FolderNode(Node):
         refused = []
         for extension in EXTENSIONS:
             path = join(self.at, word + extension)
-            reason = refusal(path, self.base) if is_file(path) else ""
+            if not is_file(path):
+                continue
+            reason = refusal(path, self.base)
             if reason:
                 refused.append((path, reason))
         return refused
@@ -445,9 +486,8 @@ class FolderNode(Node):
                     if not is_folder:
                         files.append(name)
                     elif not is_word(name):
-                        self.problems += (
-                            Problem(entry.path, f"left out; {WORD_RULE}"),
-                        )
+                        problem = Problem(entry.path, f"left out; {WORD_RULE}")
+                        self.problems += (problem,)
                     elif self.owned and not _has_definition(entry.path):
                         continue
                     elif not linked or self._follows(entry.path):
@@ -479,5 +519,5 @@ def _mentions(file: str, keys: "Iterable[bytes]") -> bool:
     except FileNotFoundError:
         return False
     except DefinitionError:
-        return True
+        return True  # reading the definition reports the error
     return any(key in content for key in keys)

@@ -31,10 +31,14 @@ class SourceReader(Offers):
             self.read_provider(source)
         elif source.reader == "envs":
             self.read_envs(source)
-        elif source.files or any(level.env_files for level in self.definition.chain):
+        elif source.files or self._has_env_files:
             from host.run.dotenv import offer_env_files
 
             offer_env_files(self, source)
+
+    @property
+    def _has_env_files(self) -> bool:
+        return any(level.env_files for level in self.definition.chain)
 
     def read_settings(self, source: "EnvSource") -> None:
         for path in source.files:
@@ -47,7 +51,9 @@ class SourceReader(Offers):
             from host.run.settings import capture_settings
 
             before = self.layers.environment()
-            for name, value in capture_settings(path, before).items():
+            after = capture_settings(path, before)
+            for name, value in after.items():
+                # bash exports what it has inherited, too
                 if before.get(name) != value:
                     self.offer(name, value.rstrip("\r"), source.rank, path)
 
@@ -58,17 +64,17 @@ class SourceReader(Offers):
         variables = call_provider(
             source.plugin, source.folders, source.provider, self.words, environ
         )
+        origin = f"plugin {source.plugin}: {source.name}"
         for name, value in variables.items():
-            self.offer(
-                name, value, source.rank, f"plugin {source.plugin}: {source.name}"
-            )
+            self.offer(name, value, source.rank, origin)
 
     def read_envs(self, source: "EnvSource") -> None:
         for level in self.definition.chain:
             file = level.file or source.name
             for name, text in level.envs.items():
                 key = f"envs.{name}"
-                self.offer(name, self.expanded(text, file, key), source.rank, file, key)
+                value = self.expanded(text, file, key)
+                self.offer(name, value, source.rank, file, key)
 
     def read_secrets(self) -> None:
         """Add to `layers` the secrets that no other source sets.
@@ -84,6 +90,7 @@ class SourceReader(Offers):
             from host.run.secret_references import resolve
 
             values = resolve(values, self, definition)
+
         for key, value in values.items():
             name = key.removeprefix("secrets.")
             self.offer(name, value, SECRETS, definition.file, key, secret=self.resolves)

@@ -37,7 +37,8 @@ def expand(
     try:
         result, _ = expansion.word(0)
     except RecursionError:  # the text has hundreds of nested defaults
-        result, expansion.foreign = text, True
+        result = text
+        expansion.foreign = True
     if expansion.foreign and warn is not None:
         warn()
     return result
@@ -63,46 +64,63 @@ class _Expansion:
         self, position: int, *, inside: bool = False, used: bool = True
     ) -> tuple[str, int]:
         """Expand from `position` to the end or, if `inside` is true, to the `}` of this `${…}`."""
-        text, end = self.text, len(self.text)
+        text = self.text
+        end = len(text)
         parts: list[str] = []
         while position < end:
             start = position
             while position < end and text[position] not in _SPECIAL:
                 position += 1
-            part = text[start:position]
-            character = text[position : position + 1]
-            if part or not character:
-                pass
-            elif character == "}" and inside:
+            if position > start:
+                parts.append(text[start:position])
+                continue
+
+            character = text[position]
+            if character == "}" and inside:
                 return "".join(parts), position
-            elif character == "$":
-                try:
-                    part, position = self.dollar(position, used)
-                except _UnclosedError:
-                    if inside:
-                        raise
-                    self.foreign = self.foreign or text.startswith("${", position)
-                    part, position = text[position:], end
+            if character == "$":
+                part, position = self.dollar_or_rest(position, inside, used)
             else:
                 part, position = self.quote(position, inside)
             parts.append(part)
+
         if inside:
             raise _UnclosedError
         return "".join(parts), end
 
+    def dollar_or_rest(
+        self, position: int, inside: bool, used: bool
+    ) -> tuple[str, int]:
+        """Return what `dollar` returns, or outside all words the rest of a text without an end."""
+        text = self.text
+        try:
+            return self.dollar(position, used)
+        except _UnclosedError:
+            if inside:
+                raise
+            if text.startswith("${", position):
+                self.foreign = True
+            return text[position:], len(text)
+
     def quote(self, position: int, inside: bool) -> tuple[str, int]:
         """Return the literal text that begins with a backslash, backtick or `}` at `position`."""
         text = self.text
-        character, following = text[position], text[position + 1 : position + 2]
+        character = text[position]
+        following = text[position + 1 : position + 2]
+        if character == "\\":
+            if following in ("$", "\\") or (following == "}" and inside):
+                return following, position + 2
+            # an escaped backtick begins no command, and keeps its backslash
+            stop = position + 1
+            if following == "`":
+                stop += 1
+            return text[position:stop], stop
+
+        stop = position + 1
         if character == "`":
-            closer = text.find("`", position + 1)
-            stop = closer + 1 if closer >= 0 else position + 1
-        elif character == "\\" and (
-            following in ("$", "\\") or (following == "}" and inside)
-        ):
-            return following, position + 2
-        else:
-            stop = position + (2 if character + following == "\\`" else 1)
+            closer = text.find("`", stop)
+            if closer >= 0:
+                stop = closer + 1
         return text[position:stop], stop
 
     def dollar(self, position: int, used: bool) -> tuple[str, int]:
@@ -110,50 +128,63 @@ class _Expansion:
 
         Text that begins with several `$` is not a reference and is returned unchanged.
         """
-        text, stop = self.text, position
+        text = self.text
+        stop = position
         while text.startswith("$", stop):
             stop += 1
-        several = (
-            stop > position + 1
-        )  # `$$` is not a reference; passwords may contain it
+        # `$$` is not a reference; passwords may contain it
+        is_reference = stop == position + 1
+
         if text.startswith("{", stop):
-            return (
-                self.as_written(position, stop + 1)
-                if several
-                else self.brace(position, used)
-            )
+            if is_reference:
+                return self.brace(position, used)
+            return self.as_written(position, stop + 1)
         if text.startswith("(", stop):
             end = self.closing_parenthesis(stop) + 1
-        else:
-            end = self.name_end(stop)
-            if end > stop and not several:
-                return self.lookup(text[stop:end]) or "", end
+            return text[position:end], end
+
+        end = self.name_end(stop)
+        if is_reference and end > stop:
+            return self.lookup(text[stop:end]) or "", end
         return text[position:end], end
 
     def brace(self, position: int, used: bool) -> tuple[str, int]:
+        """Return the value of the `${…}` at `position`, and the end of it."""
         stop = self.name_end(position + 2)
         name = self.text[position + 2 : stop]
         if name and self.text.startswith("}", stop):
             return self.lookup(name) or "", stop + 1
-        operators = [sign for sign in _OPERATORS if self.text.startswith(sign, stop)]
-        operator = operators[0] if operators else ""
+
+        operator = self.operator_at(stop)
         if not name or not operator:
             self.foreign = self.foreign or used
             return self.as_written(position, position + 2)
+
         value = self.lookup(name)
-        missing = value is None or (operator[0] == ":" and not value)
-        takes_word = (
-            missing if operator[-1] in "-=" else operator[-1] == "+" and not missing
-        )
+        is_set = value is not None
+        if operator.startswith(":"):  # an empty value counts as unset, too
+            is_set = bool(value)
+        kind = operator[-1]
+        takes_word = is_set if kind == "+" else kind in "-=" and not is_set
+
+        # The word is parsed even if it is not used, because it decides where the `}` is.
         word, end = self.word(
             stop + len(operator), inside=True, used=used and takes_word
         )
         if takes_word:
             return word, end + 1
-        if operator[-1] == "?" and missing:
+        if kind == "+":
+            return "", end + 1
+        if kind == "?" and not is_set:
             self.foreign = self.foreign or used
             return self.text[position : end + 1], end + 1
-        return "" if operator[-1] == "+" else value or "", end + 1
+        return value or "", end + 1
+
+    def operator_at(self, position: int) -> str:
+        for operator in _OPERATORS:
+            if self.text.startswith(operator, position):
+                return operator
+        return ""
 
     def as_written(self, position: int, inner: int) -> tuple[str, int]:
         """Return the text from `position` to the end of a `${…}`, unchanged.
@@ -166,13 +197,18 @@ class _Expansion:
     def closing_parenthesis(self, position: int) -> int:
         depth = 0
         for index in range(position, len(self.text)):
-            depth += (self.text[index] == "(") - (self.text[index] == ")")
-            if not depth:
+            if self.text[index] == "(":
+                depth += 1
+            elif self.text[index] == ")":
+                depth -= 1
+            if depth == 0:
                 return index
         raise _UnclosedError
 
     def name_end(self, position: int) -> int:
-        text, end = self.text, len(self.text)
+        """Return the end of the name that begins at `position`, or `position` if none does."""
+        text = self.text
+        end = len(text)
         if position < end and text[position] in _NAME_START:
             while position < end and text[position] in _NAME_CHARACTERS:
                 position += 1

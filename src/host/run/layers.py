@@ -112,7 +112,7 @@ class Layers:
 
     def offer(self, variable: Variable) -> None:
         ranked = self.offered.setdefault(variable.name, [])
-        ranked.insert(0, variable)
+        ranked.insert(0, variable)  # of equal ranks, the value read last wins
         ranked.sort(key=lambda offered: offered.rank)
 
     def get(self, name: str) -> str | None:
@@ -144,9 +144,8 @@ class Layers:
             layer["PATH"], added = append_folders(layer.get("PATH"), self.folders)
         if self._entry is not None:
             values = {**self.fixed, **won}
-            set_here = {
-                name: values[name] for name in values if name not in FRAMEWORK_NAMES
-            }
+            names = [name for name in values if name not in FRAMEWORK_NAMES]
+            set_here = {name: values[name] for name in names}
             secret = self._secrets_among(set_here)
             environment[RUN] = self._entry.chained(set_here, secret, added)
         return environment | won
@@ -159,11 +158,11 @@ class Layers:
             if name in values and (strongest.secret or strongest.rank == SECRETS):
                 names.add(name)
 
-        texts = [
-            values[name] for name in names if len(values[name]) >= _SHORTEST_INSIDE
-        ]
+        secrets = [values[name] for name in names]
+        texts = [text for text in secrets if len(text) >= _SHORTEST_INSIDE]
         if not texts:
             return names
+
         for name, value in values.items():
             if any(text in value for text in texts):
                 names.add(name)
@@ -209,17 +208,14 @@ class Offers(Record):
     ) -> None:
         if any(argument.owns(name) for argument in self.definition.args):
             return  # only an argument may set its own variables
-        scheme, colon, _ = value.partition(":")
-        if (
-            colon
-            and rank in (ENVS, ENV_FILES)
-            and (scheme == "encrypted" or self.knows(scheme))
-        ):
+
+        if rank in (ENVS, ENV_FILES) and self._looks_secret(value):
             what = (
                 f"the value of {name} looks like a reference to a secret, but is "
                 "not resolved here"
             )
             self.report(Problem(path, what, 'move it to "secrets"', key, line))
+
         if line:
             source = f"{path}:{line}"
         elif path and key:
@@ -228,10 +224,18 @@ class Offers(Record):
             source = path or key
         self.layers.offer(Variable(name, value, source, rank, secret=secret))
 
+    def _looks_secret(self, value: str) -> bool:
+        """Return whether a value looks like a reference to a secret, or like one of dotenvx."""
+        scheme, colon, _ = value.partition(":")
+        if not colon:
+            return False
+        return scheme == "encrypted" or self.knows(scheme)
+
     def knows(self, scheme: str) -> bool:
         """Return whether `scheme` is a reference scheme for secrets."""
-        declared = [declaration.scheme for declaration in self.schemes]
-        return scheme in BUILT_IN_SCHEMES or scheme in declared
+        if scheme in BUILT_IN_SCHEMES:
+            return True
+        return any(declared.scheme == scheme for declared in self.schemes)
 
     def expanded(
         self,
@@ -250,14 +254,20 @@ class Offers(Record):
         warn = on_warning or self.report
 
         def lookup(name: str) -> str | None:
-            value = self.layers.get(name)
-            if name == "PWD" and name in self.layers.inherited:
-                value = self.directory or working_directory(self.layers.inherited[name])
+            value = self._value_for(name)
             if value is None and name in self.definition.secrets:
                 what = f"${name} is empty here, because secrets are resolved last"
                 warn(Problem(path, what, "compute the value in the command", key, line))
             return from_system(name) if value is None else value
 
-        return expand(
-            text, lookup, lambda: warn(Problem(path, UNSUPPORTED, key=key, line=line))
-        )
+        def warn_unsupported() -> None:
+            warn(Problem(path, UNSUPPORTED, key=key, line=line))
+
+        return expand(text, lookup, warn_unsupported)
+
+    def _value_for(self, name: str) -> str | None:
+        """Return the value of `$name` in a text, or None if it is unset."""
+        if name == "PWD" and name in self.layers.inherited:
+            # The caller's PWD may name another directory: see `working_directory`.
+            return self.directory or working_directory(self.layers.inherited[name])
+        return self.layers.get(name)

@@ -34,6 +34,7 @@ def check_folders(definition: "Definition") -> list[PathFolder]:
         for folder in level.path:
             path = join(level.directory, folder)
             folders.append(_checked(path, folder, level.file, level.path_roots))
+
     for path in definition.plugin_path:
         root = definition.plugin_root
         folders.append(_checked(path, path, root, [root]))
@@ -41,6 +42,7 @@ def check_folders(definition: "Definition") -> list[PathFolder]:
 
 
 def _checked(path: str, folder: str, file: str, roots: "Iterable[str]") -> PathFolder:
+    """Return the folder at `path`, as `folder` in `file` names it. Raises DefinitionError."""
     real = realpath(path)
     if not any(is_inside(real, realpath(root)) for root in roots):
         what = f"{folder} leads to {real}, which is outside the plugin, project or installation"

@@ -64,38 +64,46 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     CannotStartError (126) if the file exists but cannot run.
     """
     head, executable = _read_head(file)
-    if not head.startswith(b"#!"):
-        if b"\0" in head:
-            if not executable:
-                remedy = f"run: chmod +x {quoted(file)}"
-                raise CannotStartError(Problem(file, "not executable", remedy))
-            return Start(file, [file])
-        bash = find_bash(environ)
-        if bash is None:
-            raise MissingError(
-                Problem(file, "cannot run without bash, which is not on PATH")
-            )
-        return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
+    if head.startswith(b"#!"):
+        return _start_of_script(file, head, executable, environ)
+    if b"\0" in head:
+        if not executable:
+            remedy = f"run: chmod +x {quoted(file)}"
+            raise CannotStartError(Problem(file, "not executable", remedy))
+        return Start(file, [file])
+
+    bash = find_bash(environ)
+    if bash is None:
+        what = "cannot run without bash, which is not on PATH"
+        raise MissingError(Problem(file, what))
+    return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
+
+
+def _start_of_script(
+    file: str, head: bytes, executable: bool, environ: "Mapping[str, str]"
+) -> Start:
+    """Return how to start a script with a shebang. Raises MissingError."""
     shebang = decode(head[2:].partition(b"\n")[0])
     if shebang.endswith("\r"):
         what = "its first line ends with CR LF"
         raise MissingError(Problem(file, what, "save it with LF line endings", line=1))
+
+    # Like Linux, which passes everything after the program as one argument.
     program, _, argument = shebang.strip(" \t").replace("\t", " ").partition(" ")
     argument = argument.strip(" ")
     words = [program, *argument.split()]
     interpreter = program if is_file(program) else None
-    if (
-        interpreter
-        and basename(program) == "env"
-        and (of_env := _words_of_env(argument))
-    ):
-        words = of_env
-        interpreter = find_program(words[0], environ)
+    if interpreter and basename(program) == "env":
+        words_of_env = _words_of_env(argument)
+        if words_of_env:
+            words = words_of_env
+            interpreter = find_program(words[0], environ)
     if interpreter is None:
-        raise MissingError(
-            Problem(file, f'its interpreter "{words[0]}" is missing', line=1)
-        )
-    loads_library = basename(words[0]) == "bash" and _reads_bash_env(environ, words[1:])
+        what = f'its interpreter "{words[0]}" is missing'
+        raise MissingError(Problem(file, what, line=1))
+
+    is_bash = basename(words[0]) == "bash"
+    loads_library = is_bash and _reads_bash_env(environ, words[1:])
     if executable:
         return Start(file, [file], interpreter, loads_library)
     argv = [program, argument, file] if argument else [program, file]
@@ -111,20 +119,29 @@ def exec_of(
     """
     start = start_of(file, environ)
     env = dict(environ)
-    library = shell_library(env["LIB_DIR"]) if start.loads_library else ""
+    library = ""
+    if start.loads_library:
+        library = shell_library(env["LIB_DIR"])
     if library:
-        kept = f"s{env['BASH_ENV']}" if "BASH_ENV" in env else "u"
+        # init.sh restores the caller's BASH_ENV: "s" and its value, or "u" if it was unset
+        callers = "u"
+        if "BASH_ENV" in env:
+            callers = f"s{env['BASH_ENV']}"
         env["BASH_ENV"] = _escaped(library)
-        env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{kept}"
+        env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{callers}"
     return Exec(start.program, [*start.argv, *args], env)
 
 
 def shell_library(lib_dir: str) -> str:
     """Return the path of init.sh in the installation, else in the wheel or checkout, else ""."""
     package = dirname(dirname(__file__))
-    shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
-    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]
-    return next(filter(is_file, paths), "")
+    checkout = dirname(dirname(package))
+    folders = (lib_dir, f"{package}/skeleton/core/lib", f"{checkout}/core/lib")
+    for folder in folders:
+        path = join(folder, "init.sh")
+        if is_file(path):
+            return path
+    return ""
 
 
 def _escaped(path: str) -> str:
@@ -136,10 +153,9 @@ def _escaped(path: str) -> str:
 
 def _read_head(file: str) -> tuple[bytes, bool]:
     """Return the first bytes of a file, and whether it has an execute bit."""
+    flags = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC
     try:
-        descriptor = posix.open(
-            file, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC
-        )
+        descriptor = posix.open(file, flags)
     except (FileNotFoundError, NotADirectoryError):
         remedy = 'create it, or correct "entrypoint"'
         raise MissingError(Problem(file, "the entrypoint is missing", remedy)) from None
@@ -151,9 +167,8 @@ def _read_head(file: str) -> tuple[bytes, bool]:
     try:
         mode = posix.fstat(descriptor).st_mode
         if not _stat.S_ISREG(mode):
-            raise CannotStartError(
-                Problem(file, "the entrypoint is not a regular file")
-            )
+            what = "the entrypoint is not a regular file"
+            raise CannotStartError(Problem(file, what))
         return posix.read(descriptor, _HEAD), bool(mode & 0o111)
     finally:
         posix.close(descriptor)
@@ -161,22 +176,32 @@ def _read_head(file: str) -> tuple[bytes, bool]:
 
 def _words_of_env(argument: str) -> list[str]:
     """Return the command in `#!/usr/bin/env …`, or [] if only env itself can parse it."""
-    words = (
-        argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
-    )
-    while "=" in words[0] and len(words) > 1:
+    if not _NOT_PLAIN.isdisjoint(argument):
+        return []
+    words = [argument]
+    if argument.startswith("-S"):
+        words = argument.removeprefix("-S").split() or [""]
+
+    # skip the variables that env sets
+    while len(words) > 1 and "=" in words[0]:
         del words[0]
-    return words if words[0][:1] != "-" and _NOT_PLAIN.isdisjoint(argument) else []
+    if words[0].startswith("-"):
+        return []
+    return words
 
 
 def _reads_bash_env(
     environ: "Mapping[str, str]", options: "Iterable[str]" = ()
 ) -> bool:
     """Return whether bash with `options` reads BASH_ENV; it does not in posix mode, for example."""
+    if "POSIXLY_CORRECT" in environ:
+        return False
     words = {*environ.get("SHELLOPTS", "").split(":"), *options}
-    letters: set[str] = set()  # of the short options
+    if not words.isdisjoint(("posix", "privileged", "--posix")):
+        return False
+
     for option in options:
-        if option.startswith("-") and not option.startswith("--"):
-            letters.update(option)
-    is_special = words & {"posix", "privileged", "--posix"} or {"p", "i"} & letters
-    return "POSIXLY_CORRECT" not in environ and not is_special
+        is_short = option.startswith("-") and not option.startswith("--")
+        if is_short and ("p" in option or "i" in option):
+            return False
+    return True

@@ -20,19 +20,9 @@ if TYPE_CHECKING:
 READING = "__cli_reading"
 
 # Variables that bash itself sets in every environment.
-_OWN_NAMES = frozenset(
-    [
-        "_",
-        "SHLVL",
-        "PWD",
-        "OLDPWD",
-        "SHELLOPTS",
-        "BASHOPTS",
-        "BASH",
-        "UID",
-        "EUID",
-        "PPID",
-    ]
+_OWN_NAMES = (
+    *("_", "SHLVL", "PWD", "OLDPWD", "BASH", "UID", "EUID", "PPID"),
+    *("SHELLOPTS", "BASHOPTS"),
 )
 
 
@@ -52,25 +42,24 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         return {}
     _check_text(path, content)
     if status.st_mode & _stat.S_IWOTH:
-        raise _error(
-            path, "every user can write to it", f"run: chmod o-w {quoted(path)}"
-        )
+        remedy = f"run: chmod o-w {quoted(path)}"
+        raise _error(path, "every user can write to it", remedy)
     bash = find_bash(environ)
     if bash is None:
-        raise MissingError(
-            Problem(path, "cannot be read without bash, which is not on PATH")
-        )
-    within, mark = environ.get(READING, ""), f"{status.st_dev}:{status.st_ino}"
-    if mark in within.split():
+        what = "cannot be read without bash, which is not on PATH"
+        raise MissingError(Problem(path, what))
+    files_being_read = environ.get(READING, "")
+    mark = f"{status.st_dev}:{status.st_ino}"
+    if mark in files_being_read.split():
         what = "calls this program, which would read the file again"
         raise _error(path, what, "remove the call")
-    timeout = limit_from(environ)
+
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
-    env[READING] = f"{within} {mark}"
-    script = decode(
-        read_regular(join(dirname(__file__), "capture_settings.sh"), SourceError)
-    )
+    env[READING] = f"{files_being_read} {mark}"
+    script_file = join(dirname(__file__), "capture_settings.sh")
+    script = decode(read_regular(script_file, SourceError))
     argv = [bash, "-p", "-c", script, basename(path), path, str(REPORT_DESCRIPTOR)]
+    timeout = limit_from(environ)
     try:
         output = read_report(argv, env, timeout)
     except TimeoutError:
@@ -80,7 +69,10 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         raise _error(path, f"did not end within {timeout:g} s", remedy) from None
     except OSError as failure:
         raise _error(path, f"bash cannot start: {failure.strerror}") from None
-    return _read_report(path, output, script.partition('eval "')[0].count("\n") + 1)
+
+    # bash counts the lines of the script before `eval`, too
+    lines_before = script.partition('eval "')[0].count("\n") + 1
+    return _read_report(path, output, lines_before)
 
 
 def _error(path: str, what: str, remedy: str = "", line: int = 0) -> SourceError:
@@ -92,12 +84,13 @@ def _check_text(path: str, content: bytes) -> None:
     if is_utf_16(content) or content.startswith(BOM):
         what = "is UTF-16 or begins with a byte-order mark"
         raise _error(path, what, "save it as UTF-8 without a BOM")
-    at = (content + b"\n").find(b"\r\n")
-    if at >= 0:
+
+    position = (content + b"\n").find(b"\r\n")
+    if position >= 0:
         remedy = (
             f"save it with LF line endings, or run: sed -i 's/\\r$//' {quoted(path)}"
         )
-        line = content.count(b"\n", 0, at) + 1
+        line = content.count(b"\n", 0, position) + 1
         raise _error(path, "this line ends with CR LF, as on Windows", remedy, line)
 
 
@@ -109,22 +102,26 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
     parsing, _, rest = output.partition(b"\0")
     verdict, _, exports = rest.partition(b"\0")
     word, line, *returned = [*decode(verdict).split(" "), ""]
-    if word and not parsing.endswith(b"parsed") and "return" not in returned:
+    is_parsed = parsing.endswith(b"parsed") or "return" in returned
+    if word and not is_parsed:
         number = _error_line(decode(parsing)) - lines_before
-        after = f" after line {line}" if line and number < 0 else ""
-        raise _error(path, f"syntax error{after}", line=max(number, 0))
+        what = "syntax error"
+        if line and number < 0:
+            what = f"{what} after line {line}"
+        raise _error(path, what, line=max(number, 0))
     if word != "end":
         what = "bash did not reach the end of the file (exit, exec, set -e, set -u or a signal)"
         raise _error(path, what, line=int(line or 0))
-    return {
-        name: value
-        for name, value in parse_exports(exports)
-        if is_name(name)
-        and name not in _OWN_NAMES
-        and not name.startswith("__cli_")
-        and (name, value)
-        != ("POSIXLY_CORRECT", "y")  # `set -o posix` sets this variable
-    }
+
+    variables = {}
+    for name, value in parse_exports(exports):
+        if name in _OWN_NAMES or name.startswith("__cli_"):
+            continue
+        if name == "POSIXLY_CORRECT" and value == "y":
+            continue  # `set -o posix` sets this variable
+        if is_name(name):  # bash also exports functions
+            variables[name] = value
+    return variables
 
 
 def _error_line(messages: str) -> int:
@@ -142,24 +139,30 @@ def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
     lines = iter(printed.split(b"\n"))
     for line in lines:
         declared, _, value = line.partition(b"=")
-        ansi = value.startswith(b"$'")
-        if ansi or value.startswith(b'"'):
-            quote = b"'" if ansi else b'"'
-            parts = [value.removeprefix(b"$")[1:]]
-            while not _is_closed(parts[-1], quote):
-                parts.append(next(lines, quote))
-            text = b"\n".join(parts)[:-1]
-            yield (
-                decode(declared.rpartition(b" ")[2]),
-                decode(_unescaped(text, ansi=ansi)),
-            )
+        if value.startswith(b"$'"):
+            ansi = True
+            quote = b"'"
+        elif value.startswith(b'"'):
+            ansi = False
+            quote = b'"'
+        else:
+            continue
+
+        parts = [value.removeprefix(b"$")[1:]]
+        while not _is_closed(parts[-1], quote):
+            parts.append(next(lines, quote))
+        text = b"\n".join(parts)[:-1]
+        _, _, name = declared.rpartition(b" ")
+        yield decode(name), decode(_unescaped(text, ansi=ansi))
 
 
 def _is_closed(line: bytes, quote: bytes) -> bool:
     """Return whether `line` ends with a quote that no backslash escapes."""
+    if not line.endswith(quote):
+        return False
     text = line.removesuffix(quote)
     backslashes = len(text) - len(text.rstrip(b"\\"))
-    return text != line and backslashes % 2 == 0
+    return backslashes % 2 == 0
 
 
 def _unescaped(value: bytes, *, ansi: bool) -> bytes:

@@ -320,6 +320,7 @@ STARTS = {
         127,
         "no-such-program",
     ),
+    "env without a program": ("#!/usr/bin/env -S\n", 127, '"" is missing'),
     "CR LF": ("#!/bin/sh\r\necho x\r\n", 127, "CR LF"),
     "CR LF after an argument": ("#!/bin/sh -e\r\necho x\r\n", 127, "CR LF"),
     "CR LF and env": ("#!/usr/bin/env bash\r\necho x\r\n", 127, "CR LF"),
