@@ -31,7 +31,7 @@ def read_declarations(
     `folder` is the command's folder, or "" for a command that a plugin declares in code. In
     built-in plugins (`ours`), `complete` may be a Python reference.
     """
-    found: dict[str, Argument] = {}
+    arguments: dict[str, Argument] = {}
     last: Argument | None = None  # the previous positional argument
     taken: dict[str, str] = {}  # the argument's name for each option and each variable
     for fields in declared:
@@ -45,17 +45,18 @@ def read_declarations(
             _check_program("complete", argument.complete, fields, folder)
         _check_alone(argument, fields, taken)
         if not argument.option:
-            if last:
+            if last is not None:
                 _check_order(last, argument, fields)
             last = argument
-        found[argument.name] = argument
-    for argument, fields in zip(found.values(), declared, strict=True):
+        arguments[argument.name] = argument
+
+    # An argument may name one that is declared after it, so this comes last.
+    for argument, fields in zip(arguments.values(), declared, strict=True):
         for name in argument.conflicts:
-            if name not in found or name == argument.name:
-                raise fields.refused(
-                    "conflicts", f'"{name}" is not the name of another argument'
-                )
-    return tuple(found.values())
+            if name not in arguments or name == argument.name:
+                reason = f'"{name}" is not the name of another argument'
+                raise fields.refused("conflicts", reason)
+    return tuple(arguments.values())
 
 
 def unchecked_arguments(declared: "Sequence[dict[str, Any]]") -> tuple[Argument, ...]:
@@ -65,32 +66,49 @@ def unchecked_arguments(declared: "Sequence[dict[str, Any]]") -> tuple[Argument,
     """
     arguments = []
     for keys in declared:
+        name = keys["name"]
+        is_flag = name.startswith("-") and not keys.get("value")
         values: dict[str, Any] = dict.fromkeys(Argument.__annotations__, "")
-        is_flag = keys["name"].startswith("-") and not keys.get("value")
-        values |= {"default": None, "type": "" if is_flag else "string"}
-        values |= dict.fromkeys(_FLAGS, False)
-        values |= {"repeats": keys["name"].endswith(REPEATS), "conflicts": ()}
-        values |= {**keys, "choices": tuple(keys.get("choices", ()))}
+        values.update(dict.fromkeys(_FLAGS, False))
+        values["type"] = "" if is_flag else "string"
+        values["default"] = None
+        values["repeats"] = name.endswith(REPEATS)
+        values["conflicts"] = ()
+        values.update(keys)
+        values["choices"] = tuple(keys.get("choices", ()))
         arguments.append(Argument(**values))
     return tuple(arguments)
 
 
 def _argument(fields: "Fields") -> Argument:
+    """Return the argument that an object in `args` declares; its keys are checked one by one."""
     name = fields.filled("name", required=True)
-    from_program = type(fields.value("choices")) is dict
     value = fields.filled("value")
+    kind = fields.one_of("type", TYPES)
     is_flag = name.startswith("-") and not value
+    if not kind and not is_flag:
+        kind = "string"
+
+    choices: tuple[str, ...] = ()
+    program = ""
+    if type(fields.value("choices")) is dict:
+        program = fields.inner("choices").filled("program", True)
+    else:
+        choices = fields.texts("choices")
+
+    default: str | None = None  # an empty text is a default, too
+    if fields.value("default") is not None:
+        default = fields.text("default")
+
     texts: dict[str, Any] = {key: fields.filled(key) for key in _TEXTS}
     flags: dict[str, Any] = {key: fields.flag(key) for key in _FLAGS}
     return Argument(
         name=name,
         value=value,
-        type=fields.one_of("type", TYPES) or ("" if is_flag else "string"),
-        choices=() if from_program else fields.texts("choices"),
-        choices_from=fields.inner("choices").filled("program", True)
-        if from_program
-        else "",
-        default=None if fields.value("default") is None else fields.text("default"),
+        type=kind,
+        choices=choices,
+        choices_from=program,
+        default=default,
         description=fields.text("description"),
         repeats=fields.flag("repeats") or name.endswith(REPEATS),
         conflicts=fields.texts("conflicts"),
@@ -101,38 +119,48 @@ def _argument(fields: "Fields") -> Argument:
 
 
 def _check_name(argument: Argument, fields: "Fields") -> None:
-    name = argument.name.removeprefix("--") if argument.option else argument.bare_name
+    name = argument.bare_name
+    if argument.option:
+        name = argument.name.removeprefix("--")
     if name[:1] not in _LETTERS or not _NAME.issuperset(name):
         what = "expected letters, digits, - and _ (after -- for an option)"
         raise fields.refused("name", f"{what}; found {argument.name}")
     if argument.name == "--help":
         raise fields.refused("name", '--help cannot be declared; see the key "help"')
+
     short = argument.short
-    if short and (len(short) != 2 or short[0] != "-" or short[1] not in _LETTERS):
-        raise fields.refused(
-            "short", f"expected - and a letter or digit; found {short}"
-        )
+    if short:
+        is_valid = len(short) == 2 and short[0] == "-" and short[1] in _LETTERS
+        if not is_valid:
+            reason = f"expected - and a letter or digit; found {short}"
+            raise fields.refused("short", reason)
     if argument.env:
         fields.check_variable("env", argument.env)
 
 
 def _check_kind(argument: Argument, fields: "Fields") -> None:
     """Refuse keys that this kind of argument (flag, option or positional) cannot have."""
-    kind = "a positional argument"
-    keys: tuple[str, ...] = _OF_OPTIONS
+    keys: tuple[str, ...]
     if argument.flag:
         kind = 'a flag (an option without "value")'
-        keys = _NOT_OF_FLAGS if argument.negatable else (*_NOT_OF_FLAGS, "default")
+        keys = _NOT_OF_FLAGS
+        if not argument.negatable:  # nothing could make it false
+            keys = (*keys, "default")
     elif argument.option:
-        kind, keys = "an option with a value", ("negatable",)
+        kind = "an option with a value"
+        keys = ("negatable",)
+    else:
+        kind = "a positional argument"
+        keys = _OF_OPTIONS
+
     if argument.passthrough:
         if argument.option:
-            raise fields.refused(
-                "passthrough", "only a positional argument can have this key"
-            )
+            reason = "only a positional argument can have this key"
+            raise fields.refused("passthrough", reason)
         if argument.repeats:
             kind = "an argument that passes words on"
-            keys += _NOT_PASSED_ON
+            keys = (*keys, *_NOT_PASSED_ON)
+
     for key in keys:
         if fields.value(key) not in (None, False, []):
             raise fields.refused(key, f"{kind} cannot have this key")
@@ -146,29 +174,30 @@ def _check_values(argument: Argument, fields: "Fields") -> None:
         try:
             re.compile(argument.pattern)
         except (re.error, RecursionError, OverflowError) as failure:
-            raise fields.refused(
-                "pattern", f"invalid regular expression: {failure}"
-            ) from None
+            reason = f"invalid regular expression: {failure}"
+            raise fields.refused("pattern", reason) from None
+
     if fields.value("choices") == [] and not argument.flag:
         raise fields.refused("choices", "must not be empty")
     for choice in argument.choices:
         if not argument.has_form(choice):
-            raise fields.refused(
-                "choices", f'"{choice}" does not match the type or pattern'
-            )
+            reason = f'"{choice}" does not match the type or pattern'
+            raise fields.refused("choices", reason)
+
     if argument.default is None:
         return
     if argument.required or argument.secret:
-        raise fields.refused(
-            "default", "a required or secret argument cannot have this key"
-        )
+        reason = "a required or secret argument cannot have this key"
+        raise fields.refused("default", reason)
     if not argument.accepts(argument.default):
-        wanted = f'expected {argument.expected}, found "{argument.default}"'
-        raise fields.refused("default", wanted)
+        reason = f'expected {argument.expected}, found "{argument.default}"'
+        raise fields.refused("default", reason)
 
 
 def _check_program(key: str, program: str, fields: "Fields", folder: str) -> None:
-    if not folder or "/" in program or program.startswith((".", "-")):
+    """Refuse a name that is not one of a file directly in the command's folder."""
+    is_name = "/" not in program and not program.startswith((".", "-"))
+    if not folder or not is_name:
         reason = f'"{program}" is not the name of a program in the command\'s folder'
         raise fields.refused(key, reason)
 
@@ -179,9 +208,8 @@ def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) ->
     for mark in (argument.variable, option, argument.short, argument.negation):
         if mark in taken:
             key = "short" if mark == argument.short else "name"
-            raise fields.refused(
-                key, f"{argument.name} and {taken[mark]} both have {mark}"
-            )
+            reason = f"{argument.name} and {taken[mark]} both have {mark}"
+            raise fields.refused(key, reason)
         if mark:
             taken[mark] = argument.name
 
@@ -189,9 +217,8 @@ def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) ->
 def _check_order(last: Argument, argument: Argument, fields: "Fields") -> None:
     """Refuse a positional argument that cannot come after the `last` one."""
     if last.repeats:
-        raise fields.refused(
-            "name", f"{last.name} repeats, so no positional argument may follow"
-        )
+        reason = f"{last.name} repeats, so no positional argument may follow"
+        raise fields.refused("name", reason)
     if argument.required and not last.required:
-        text = f"the optional {last.name} comes before this required argument"
-        raise fields.refused("required", text)
+        reason = f"the optional {last.name} comes before this required argument"
+        raise fields.refused("required", reason)

@@ -37,12 +37,13 @@ def parse(
     If `args` is None, or is only `--help` or `-h`, nothing is parsed or checked. `program` and the
     command's `words` are for errors; `environ` is the caller's environment.
     """
-    asks = args is None or asks_help(args)
-    line = CommandLine(arguments, () if args is None or asks else args, program, words)
+    if args is not None and asks_help(args):
+        args = None
+    line = CommandLine(arguments, args or (), program, words)
     line.read()
     line.assign_loose()
     line.add_callers(environ or {})
-    if not asks:
+    if args is not None:
         line.check()
     return line
 
@@ -79,17 +80,19 @@ class CommandLine:
                 self.options[argument.short or argument.name] = argument
                 self.options[argument.negation or argument.name] = argument
         self.names = {argument.name: argument.bare_name for argument in arguments}
+
+        self.any_form_after: list[
+            int
+        ] = []  # after so many loose words, the next may be any word
+        self.passed_after = -1  # after so many, every word is passed on; -1 for never
         positional = [argument for argument in arguments if not argument.option]
-        # The numbers of loose words after which the next word may have any form.
-        self.any_form_after = [
-            index for index, argument in enumerate(positional) if argument.passthrough
-        ]
-        # The number of loose words after which every word is passed on, or -1.
-        passes_on = (
-            bool(positional) and positional[-1].passthrough and positional[-1].repeats
-        )
-        self.passed_after = len(positional) - 1 if passes_on else -1
-        self.rest = list(args)[::-1]
+        for index, argument in enumerate(positional):
+            if argument.passthrough:
+                self.any_form_after.append(index)
+                if argument.repeats and argument is positional[-1]:
+                    self.passed_after = index
+
+        self.rest = [*args][::-1]  # the words that are not read yet, the next one last
         self.loose: list[str] = []
         self.texts: dict[str, list[str]] = {}
         self.waiting: Argument | None = None
@@ -102,13 +105,14 @@ class CommandLine:
             if not self.rest:
                 return
             word = self.rest.pop()
+            looks_short = word.startswith("-") and word != "-"
             if len(self.loose) in self.any_form_after:
                 self.loose.append(word)
             elif word == "--":
                 break
             elif word.startswith("--"):
                 self.long(word)
-            elif len(word) > 1 and word[0] == "-" and not self.is_negative(word):
+            elif looks_short and not self.is_negative(word):
                 self.short(word)
             else:
                 self.loose.append(word)
@@ -128,7 +132,9 @@ class CommandLine:
 
     def is_option(self, word: str) -> bool:
         """Return whether a word is an option, so it cannot be the value of the option before it."""
-        name = word.partition("=")[0] if word.startswith("--") else word[:2]
+        name = word[:2]
+        if name == "--":
+            name = word.partition("=")[0]
         return name in ("--", "--help") or name in self.options
 
     def long(self, word: str) -> None:
@@ -138,23 +144,24 @@ class CommandLine:
     def short(self, word: str) -> None:
         """Parse short options in one word, such as `-abc`; only the last may have a value."""
         for index, letter in enumerate(word[1:], 2):
-            argument = self.option(f"-{letter}", word)
+            name = f"-{letter}"
+            argument = self.option(name, word)
             rest = word[index:]
-            if not argument.flag or rest.startswith("="):
-                self.take(
-                    argument, f"-{letter}", rest.removeprefix("=") if rest else None
-                )
-                return
-            self.take(argument, f"-{letter}")
+            if argument.flag and not rest.startswith("="):
+                self.take(argument, name)
+                continue
+            value = rest.removeprefix("=") if rest else None
+            self.take(argument, name, value)
+            return
 
     def option(self, name: str, word: str) -> Argument:
+        """Return the option `name` in a word. Raises UsageError if there is none."""
         if name not in self.options:
             from host.run.suggestions import did_you_mean
 
             known = [option for option in self.options if option.startswith("--")]
-            raise self.unfit(
-                f"unknown option {name}", did_you_mean(word, known) or self.usage
-            )
+            remedy = did_you_mean(word, known) or self.usage
+            raise self.unfit(f"unknown option {name}", remedy)
         return self.options[name]
 
     def take(self, argument: Argument, name: str, value: str | None = None) -> None:
@@ -164,17 +171,21 @@ class CommandLine:
                 raise self.unfit(f"{name} takes no value")
             value = "false" if name == argument.negation else "true"
         elif value is None:
-            if not self.rest or self.is_option(self.rest[-1]):
-                self.waiting = None if self.rest else argument
-                what = (
-                    f"{argument.name} needs a value: {argument.name}={argument.value}"
-                )
-                raise self.unfit(what, self.usage)
+            if not self.rest:
+                self.waiting = argument  # Tab completes the value
+                raise self._needs_value(argument)
+            if self.is_option(self.rest[-1]):
+                raise self._needs_value(argument)
             value = self.rest.pop()
+
         if argument.repeats:
             self.texts.setdefault(argument.name, []).append(value)
         else:
             self.texts[argument.name] = [value]
+
+    def _needs_value(self, argument: Argument) -> UsageError:
+        name = argument.name
+        return self.unfit(f"{name} needs a value: {name}={argument.value}", self.usage)
 
     def assign_loose(self) -> None:
         """Assign the loose words to the positional arguments, in order."""
@@ -191,14 +202,17 @@ class CommandLine:
     def add_callers(self, environ: "Mapping[str, str]") -> None:
         """Set arguments from the caller's variables (`env`), unless the command line sets them."""
         for argument in self.arguments:
-            if argument.env in environ and argument.name not in self.texts:
+            is_set = argument.name in self.texts
+            if argument.env in environ and not is_set:
                 self.texts[argument.name] = [environ[argument.env]]
                 self.names[argument.name] = argument.env
 
     def values(self, argument: Argument) -> "Sequence[str]":
         """Return the texts of an argument, or its default, or ()."""
-        usual = () if argument.default is None else (argument.default,)
-        return self.texts.get(argument.name, usual)
+        texts = self.texts.get(argument.name)
+        if texts is not None:
+            return texts
+        return () if argument.default is None else (argument.default,)
 
     def check(self) -> None:
         """Raise UsageError for invalid values and conflicts, or else for missing arguments."""
@@ -210,9 +224,11 @@ class CommandLine:
                 missing.append(argument.bare_name)
             if argument.conflicts and self.is_given(argument):
                 self.check_conflicts(argument)
+
+        # The user can be asked for missing arguments, but not for the faults above.
         if missing:
-            are = "is" if len(missing) == 1 else "are"
-            error = self.unfit(f"{', '.join(missing)} {are} missing", self.usage)
+            verb = "is" if len(missing) == 1 else "are"
+            error = self.unfit(f"{', '.join(missing)} {verb} missing", self.usage)
             raise MissingArgumentsError(error, self)
 
     def check_conflicts(self, argument: Argument) -> None:
@@ -225,7 +241,9 @@ class CommandLine:
     def check_text(self, argument: Argument, text: str) -> None:
         """Raise UsageError for a text that the argument does not accept."""
         name = self.names[argument.name]
-        shown = HIDDEN if argument.secret else text or EMPTY
+        shown = text or EMPTY
+        if argument.secret:
+            shown = HIDDEN
         if not argument.accepts(text):
             from host.run.suggestions import did_you_mean
 
@@ -238,21 +256,23 @@ class CommandLine:
 
     def is_given(self, argument: Argument) -> bool:
         """Return whether the caller set an argument or, for a flag, set it to true."""
-        texts = self.texts.get(argument.name, ())
-        return any(map(_is_true, texts)) if argument.flag else bool(texts)
+        texts = self.texts.get(argument.name, [])
+        if argument.flag:
+            return any(map(_is_true, texts))
+        return texts != []
 
     def effects(self, usual: str) -> str:
         """Return the strongest of the effects `usual` and those of the given options."""
-        given = [
-            argument.effects for argument in self.arguments if self.is_given(argument)
-        ]
-        return max([usual, *filter(None, given)], key=EFFECTS.index)
+        effects = [usual]
+        for argument in self.arguments:
+            if argument.effects and self.is_given(argument):
+                effects.append(argument.effects)
+        return max(effects, key=EFFECTS.index)
 
     @property
     def usage(self) -> str:
-        return (
-            f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
-        )
+        arguments = usage_of(self.arguments)
+        return f"usage: {self.program} {self.command} {arguments}".rstrip()
 
     def unfit(self, text: str, remedy: str = "") -> UsageError:
         """Return the error for an invalid command line; `text` describes the mistake."""
@@ -287,6 +307,8 @@ def _fault(kind: str, path: str) -> str:
         is_directory = _stat.S_ISDIR(posix.stat(encode(path)).st_mode)
     except OSError as failure:
         return failure.strerror or str(failure)
-    if kind == "directory":
-        return "" if is_directory else "not a directory"
-    return "is a directory" if is_directory else ""
+    if kind == "directory" and not is_directory:
+        return "not a directory"
+    if kind == "file" and is_directory:
+        return "is a directory"
+    return ""

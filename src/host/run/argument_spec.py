@@ -9,16 +9,12 @@ from host.run.words import is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 REPEATS = "..."  # ends the name of a positional argument that repeats
-TRUE = (
-    "true",
-    "1",
-    "on",
-    "yes",
-)  # a flag's variable is true for these, in any letter case
-FALSE = ("false", "0", "off", "no", "")  # a flag's variable is false for these
+# The texts, in any letter case, for which a flag's variable is true, and those for false.
+TRUE = ("true", "1", "on", "yes")
+FALSE = ("false", "0", "off", "no", "")
 
 _NUMBER = frozenset("0123456789+-.eE")
 _TYPES = {"integer": "a whole number", "number": "a number"}
@@ -97,42 +93,55 @@ class Argument(Record):
     @property
     def form(self) -> str:
         """The argument's name and placeholder: `env`, `--count N`, `--[no-]cache`."""
-        name = f"--[no-]{self.name[2:]}" if self.negatable else self.name
+        name = self.name
+        if self.negatable:
+            name = f"--[no-]{name[2:]}"
         return f"{name} {self.value}".rstrip()
 
     @property
     def usage(self) -> str:
         """The argument's form in a usage line: `<env>`, `[--count N]`, `[files...]`."""
-        dots = REPEATS if self.option and self.repeats else ""
+        if not self.option:
+            return f"<{self.form}>" if self.required else f"[{self.form}]"
+        dots = REPEATS if self.repeats else ""
         if self.required:
-            return self.form + dots if self.option else f"<{self.form}>"
+            return f"{self.form}{dots}"
         return f"[{self.form}]{dots}"
 
     def owns(self, variable: str) -> bool:
         """Return whether `variable`, such as ARG_NAME or ARG_NAME_1, belongs to this argument."""
+        if variable == self.variable:
+            return True
+        if not self.repeats:
+            return False
         name, _, last = variable.rpartition("_")
-        is_numbered = self.repeats and (last == "COUNT" or is_digits(last))
-        return self.variable in (variable, name if is_numbered else "")
+        return name == self.variable and (last == "COUNT" or is_digits(last))
 
     @property
     def expected(self) -> str:
         """The argument's valid values, for errors: the choices, or else the type and pattern."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
-        kind = "true or false" if self.flag else _TYPES.get(self.type, "text")
-        return f"{kind} that matches {self.pattern}" if self.pattern else kind
+        if self.flag:
+            return "true or false"  # a flag cannot have a pattern
+        kind = _TYPES.get(self.type, "text")
+        if self.pattern:
+            return f"{kind} that matches {self.pattern}"
+        return kind
 
     def accepts(self, text: str) -> bool:
         """Return whether `text` is a valid value, without checking whether a file exists."""
-        # `read_declarations` has checked the type and pattern of the choices
-        return text in self.choices if self.choices else self.has_form(text)
+        if self.choices:  # `read_declarations` has checked their type and pattern
+            return text in self.choices
+        return self.has_form(text)
 
     def has_form(self, text: str) -> bool:
         """Return whether `text` is of this argument's type and matches its pattern."""
         if self.flag:
             return text.lower() in (*TRUE, *FALSE)
-        check = {"integer": is_integer, "number": is_number}.get(self.type)
-        if check is not None and not check(text):
+        if self.type == "integer" and not is_integer(text):
+            return False
+        if self.type == "number" and not is_number(text):
             return False
         if not self.pattern:
             return True
@@ -143,14 +152,19 @@ class Argument(Record):
 
 def is_number(text: str) -> bool:
     """Return whether `text` is a plain decimal number, such as -1.5e3."""
+    if not _NUMBER.issuperset(text):
+        return False  # `float` also accepts "nan", "1_000" and digits of other scripts
     try:
-        return _NUMBER.issuperset(text) and bool(text) and float(text) is not None
+        float(text)
     except ValueError:
         return False
+    return True
 
 
 def is_integer(text: str) -> bool:
-    return is_digits(text[1:] if text.startswith(("-", "+")) else text)
+    if text.startswith(("-", "+")):
+        text = text[1:]
+    return is_digits(text)
 
 
 def usage_of(arguments: "Iterable[Argument]") -> str:
@@ -160,33 +174,47 @@ def usage_of(arguments: "Iterable[Argument]") -> str:
 
 def term(argument: Argument) -> str:
     """Return an argument's names for a table: `env`, `-f, --force N`, `--[no-]cache`."""
-    return f"{argument.short}, {argument.form}" if argument.short else argument.form
+    if argument.short:
+        return f"{argument.short}, {argument.form}"
+    return argument.form
 
 
 def explanation(argument: Argument) -> str:
     """Return an argument's description, with its properties in parentheses."""
-    option = argument.option
-    texts = (
-        (option and argument.required, "required"),
-        (argument.type not in ("", "string"), argument.type),
-        (argument.choices, f"one of {', '.join(argument.choices)}"),
-        (
-            argument.choices_from,
-            f"one of the lines that {argument.choices_from} prints",
-        ),
-        (argument.pattern, f"matches {argument.pattern}"),
-        (argument.secret, "secret"),
-        (option and argument.repeats, "may be repeated"),
-        (
-            argument.passthrough and argument.repeats,
-            "passed on unchecked, options included",
-        ),
-        (argument.conflicts, f"not with {', '.join(argument.conflicts)}"),
-        (argument.effects, f"effects: {argument.effects}"),
-        (argument.env, f"env: {argument.env}"),
-        (argument.default is not None, f"default: {argument.default or EMPTY}"),
-    )
-    facts = "; ".join([text for holds, text in texts if holds])
-    return (
-        f"{argument.description} ({facts})".lstrip() if facts else argument.description
-    )
+    facts = "; ".join([*_facts_of_value(argument), *_facts_of_use(argument)])
+    if not facts:
+        return argument.description
+    return f"{argument.description} ({facts})".lstrip()
+
+
+def _facts_of_value(argument: Argument) -> "Iterator[str]":
+    """Yield what a value must be."""
+    # The usage shows which positional arguments are required or repeated.
+    if argument.option and argument.required:
+        yield "required"
+    if argument.type not in ("", "string"):
+        yield argument.type
+    if argument.choices:
+        yield f"one of {', '.join(argument.choices)}"
+    if argument.choices_from:
+        yield f"one of the lines that {argument.choices_from} prints"
+    if argument.pattern:
+        yield f"matches {argument.pattern}"
+    if argument.secret:
+        yield "secret"
+
+
+def _facts_of_use(argument: Argument) -> "Iterator[str]":
+    """Yield how the argument can be given, and what happens otherwise."""
+    if argument.option and argument.repeats:
+        yield "may be repeated"
+    if argument.passthrough and argument.repeats:
+        yield "passed on unchecked, options included"
+    if argument.conflicts:
+        yield f"not with {', '.join(argument.conflicts)}"
+    if argument.effects:
+        yield f"effects: {argument.effects}"
+    if argument.env:
+        yield f"env: {argument.env}"
+    if argument.default is not None:
+        yield f"default: {argument.default or EMPTY}"

@@ -48,18 +48,12 @@ def _offer_item(
 ) -> None:
     """Add the variables in one item of `env_files`, which is a path or a reference to a secret."""
     if ":" in item:
-        from host.run.secret_references import is_secret_reference, resolve_variables
+        from host.run.secret_references import is_secret_reference
 
         if is_secret_reference(item, reader, definition):
-            if not reader.resolves:
-                reader.layers.unasked.append(item)
-                return
-            content = resolve_variables(item, reader, definition)
-            if isinstance(content, str):
-                _offer_text(reader, source, item, content, secret=True)
-            else:
-                _offer_mapping(reader, source, item, content)
+            _offer_reference(reader, source, definition, item)
             return
+
     path = reader.expanded(item, definition.file, "env_files")
     if not path or "\0" in path:  # a variable in the path may be unset on a help page
         return
@@ -73,7 +67,24 @@ def _offer_item(
         raise SourceError(failure.problem.replaced(path, text)) from None
 
 
+def _offer_reference(
+    reader: "Offers", source: "EnvSource", definition: "Definition", reference: str
+) -> None:
+    """Add the variables that a reference gives; without `resolves`, only take note of it."""
+    if not reader.resolves:
+        reader.layers.unasked.append(reference)
+        return
+    from host.run.secret_references import resolve_variables
+
+    content = resolve_variables(reference, reader, definition)
+    if isinstance(content, str):
+        _offer_text(reader, source, reference, content, secret=True)
+    else:
+        _offer_mapping(reader, source, reference, content)
+
+
 def _offer_file(reader: "Offers", source: "EnvSource", path: str) -> None:
+    # The files of a plugin's source are not the project's.
     project = reader.definition.project
     if project is not None and not source.files:
         project.check(path)
@@ -122,7 +133,9 @@ def _offer_mapping(
 
 
 def _check_sudo(definition: "Definition", name: str, path: str, line: int = 0) -> None:
-    if definition.sudo and (name in _NEVER_WITH_SUDO or name.startswith("LD_")):
+    """Raise SourceError for a variable that would choose what a command with sudo loads."""
+    is_dangerous = name in _NEVER_WITH_SUDO or name.startswith("LD_")
+    if definition.sudo and is_dangerous:
         what = f'a .env file must not set {name} for a command with "sudo"'
         remedy = "export the variable before you start the command"
         raise SourceError(Problem(path, what, remedy, line=line))
@@ -143,9 +156,10 @@ def read_env_text(path: str) -> str | None:
     Raises SourceError unless it is a readable regular UTF-8 file of at most 1 MiB.
     """
     try:
-        text = text_of(path, read_regular(path, SourceError, SIZE_LIMIT), SourceError)
+        content = read_regular(path, SourceError, SIZE_LIMIT)
     except FileNotFoundError:
         return None
+    text = text_of(path, content, SourceError)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise SourceError(Problem(path, "contains a NUL", line=line))
@@ -178,12 +192,20 @@ def _plain_bindings(text: str) -> "list[Binding] | None":
         line = whole_line.strip(" \t")
         if not line or line.startswith("#"):
             continue
+
         name, equals, written = line.removeprefix("export ").partition("=")
-        quote = written[:1] if written[:1] in ("'", '"') else ""
-        value = written[1:-1] if quote else written.lstrip(" ")
-        is_closed = not quote or written == f"{quote}{value}{quote}"
-        is_plain = line.isprintable() and _SPECIAL.isdisjoint(value)
-        if not (equals and is_name(name) and is_closed and is_plain):
+        if not equals or not is_name(name) or not line.isprintable():
+            return None
+        quote = written[:1]
+        if quote in ("'", '"'):
+            value = written[1:-1]
+            if (
+                written != f"{quote}{value}{quote}"
+            ):  # it is not closed, or text follows it
+                return None
+        else:
+            value = written.lstrip(" ")
+        if not _SPECIAL.isdisjoint(value):
             return None
         bindings.append((name, value, quote == "'", number))
     return bindings

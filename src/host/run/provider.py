@@ -30,23 +30,25 @@ def call_provider(
     def variables() -> dict[str, str]:
         complete_import_path()
         enter_plugin(folders)
-        found = load_reference(reference)(words, dict(environ))
-        if not isinstance(found, dict) or not all(
-            map(_is_variable, found, found.values())
-        ):
-            raise SourceError(
-                "expected a dict that maps variable names to strings without NUL"
-            )
-        return {str(name): str(value) for name, value in found.items()}
+        provider = load_reference(reference)
+        answer = provider(words, dict(environ))
+        is_valid = isinstance(answer, dict) and all(
+            map(_is_variable, answer, answer.values())
+        )
+        if not is_valid:
+            what = "expected a dict that maps variable names to strings without NUL"
+            raise SourceError(what)
+        # Subclasses of str and dict could not leave the child.
+        return {str(name): str(value) for name, value in answer.items()}
 
     owner = f"plugin {plugin}: {reference}"
+    limit = limit_from(environ)
     try:
-        found: dict[str, str] = supervise_call(variables, limit_from(environ))
+        answer: dict[str, str] = supervise_call(variables, limit)
     except (TimeoutError, ChildProcessError) as failure:
-        raise SourceError(
-            Problem(owner, str(failure).removeprefix(f"{reference}: "))
-        ) from None
-    return found
+        reason = str(failure).removeprefix(f"{reference}: ")
+        raise SourceError(Problem(owner, reason)) from None
+    return answer
 
 
 def _is_variable(name: "Any", value: "Any") -> bool:

@@ -35,44 +35,52 @@ def parse(
     for binding in parse_stream(io.StringIO(text.replace(_PAIR, _PAIR * 2))):
         if binding.key is None and not binding.error:
             continue  # blank, or a comment
+
+        # python-dotenv counts the blank lines above a statement as part of it.
         statement = binding.original.string
         blank = len(statement) - len(statement.lstrip())
         line = binding.original.line + statement.count("\n", 0, blank)
         written = statement.partition("=")[2].strip()
-        lines = written.split("\n")
+        name = binding.key
+        value = binding.value
         is_quoted = written.startswith(("'", '"'))
-        if (
-            binding.error
-            or binding.key is None
-            or binding.value is None
-            or not is_name(binding.key)
-        ):
-            is_open = is_quoted and (len(lines) > 1 or written.count(written[0]) == 1)
-            what = _open_quote(lines) if is_open else "this line is not NAME=value"
+        if binding.error or name is None or value is None or not is_name(name):
+            what = _fault_of(written)
             warn(Problem(path, f"{what}; ignored", line=line))
         elif is_quoted:
+            lines = written.split("\n")
             if len(lines) > 1 and _ASSIGNED.match(lines[-1]):
-                warn(
-                    Problem(
-                        path,
-                        _open_quote(lines),
-                        "check where the quote ends",
-                        line=line,
-                    )
-                )
-            yield binding.key, binding.value, written[0] == "'", line
+                what = _open_quote(lines)
+                warn(Problem(path, what, "check where the quote ends", line=line))
+            yield name, value, written[0] == "'", line
         else:
-            value = binding.value.replace(_PAIR * 2, _PAIR)
+            value = value.replace(_PAIR * 2, _PAIR)
             if value.startswith("`") and value.count("`") % 2:
                 what = "a backtick does not quote a value"
                 warn(Problem(path, what, "use \" or ' instead", line=line))
-            yield binding.key, value, False, line
+            yield name, value, False, line
+
+
+def _fault_of(written: str) -> str:
+    """Return what is wrong with a statement, of which `written` is the text after the first `=`."""
+    lines = written.split("\n")
+    is_quoted = written.startswith(("'", '"'))
+    if is_quoted and (len(lines) > 1 or written.count(written[0]) == 1):
+        return _open_quote(lines)
+    return "this line is not NAME=value"
 
 
 def _open_quote(lines: "list[str]") -> str:
     """Return a message about an unclosed quote, with the names of the variables it swallows."""
-    matches = map(_ASSIGNED.match, lines[1:])
-    names = [match[1] for match in matches if match]
-    more = " …" if len(names) > _MOST_NAMED else ""
-    swallowed = f" and swallows {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
-    return f"the quote that opens here is not closed on this line{swallowed}"
+    names = []
+    for line in lines[1:]:
+        assigned = _ASSIGNED.match(line)
+        if assigned is not None:
+            names.append(assigned[1])
+
+    message = "the quote that opens here is not closed on this line"
+    if names:
+        message += f" and swallows {', '.join(names[:_MOST_NAMED])}"
+    if len(names) > _MOST_NAMED:
+        message += " …"
+    return message

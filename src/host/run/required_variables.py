@@ -37,19 +37,21 @@ class RequiredVariable(str):
     def __new__(
         cls, name: str, hint: str = "", kind: str = "", secret: bool = False
     ) -> "Self":
-        made = super().__new__(cls, name)
-        made.hint = hint
-        made.type = kind
-        made.secret = secret
-        return made
+        variable = super().__new__(cls, name)
+        variable.hint = hint
+        variable.type = kind
+        variable.secret = secret
+        return variable
 
     def fault(self, value: str | None) -> str:
         """Return what is wrong with a value, such as "must be set", or "" if it is valid."""
+        if value is None:
+            return "must be set"
         if not value:
-            return "must be set" if value is None else "must not be empty"
-        if self.type in ("", "path") or _has_type(
-            self.type, value
-        ):  # any text can be a path
+            return "must not be empty"
+        if self.type in ("", "path"):  # any text can be a path
+            return ""
+        if _has_type(self.type, value):
             return ""
         return f"must be {_EXPECTED[self.type]}"  # the value may contain a password, so omit it
 
@@ -73,6 +75,7 @@ def read_required(fields: Fields, items: "list[Any]") -> tuple[RequiredVariable,
 
 
 def _has_type(kind: str, value: str) -> bool:
+    """Return whether a value is an integer, port, email or URL, judged by its form only."""
     if kind == "integer":
         from host.run.argument_spec import is_integer
 
@@ -82,10 +85,10 @@ def _has_type(kind: str, value: str) -> bool:
     if any(map(str.isspace, value)):
         return False
     if kind == "email":
-        user, at, domain = value.partition("@")
-        return bool(user and at and domain.strip(".")) and "@" not in domain
+        user, _, domain = value.partition("@")
+        return user != "" and domain.strip(".") != "" and "@" not in domain
     scheme, _, rest = value.partition("://")
-    return bool(scheme and rest.strip("/"))
+    return scheme != "" and rest.strip("/") != ""
 
 
 def check_required(
@@ -107,13 +110,16 @@ def check_required(
     faults = {}
     for name in required:
         value = value_of(name)
-        fault = name.fault(value or None)
         if value == "" and name in caller:
+            # The caller's empty value wins over every source, so setting it there has no effect.
             fault = "is empty in your environment (give it a value there, or unset it)"
+        else:
+            fault = name.fault(value or None)
         if fault and name not in pending:
             faults[name] = fault
     if not faults:
         return
+
     texts = [f"{name} {fault}" for name, fault in faults.items()]
     if "must be set" in faults.values():
         texts += [f"{path} does not exist" for path in missing]
@@ -122,11 +128,14 @@ def check_required(
 
 def where_to_set(names: "Sequence[RequiredVariable]") -> str:
     """Return the remedy for missing variables: their hints, or else where to set them."""
-    alone = len(names) == 1
-    them = "it" if alone else "them"
-    where = f'export {them}, or set {them} in config/settings.conf, "envs" or a file in "env_files"'
-    with_hint = [name for name in names if name.hint]
-    remedies = [name.hint if alone else f"{name}: {name.hint}" for name in with_hint]
+    if len(names) == 1:
+        return names[0].hint or _where_to_set("it")
+    remedies = [f"{name}: {name.hint}" for name in names if name.hint]
     if len(remedies) < len(names):
-        remedies.append(where)
+        remedies.append(_where_to_set("them"))
     return "; ".join(remedies)
+
+
+def _where_to_set(them: str) -> str:
+    places = 'config/settings.conf, "envs" or a file in "env_files"'
+    return f"export {them}, or set {them} in {places}"

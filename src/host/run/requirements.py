@@ -56,9 +56,11 @@ def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, 
             program = inner.filled("program", required=True)
             version = inner.text("version")
             hint = inner.text("hint")
+
         program = program.strip()
         version = version.replace(" ", "")
-        if not program or program[0] in ".+-" or not _NAME.issuperset(program):
+        is_name = program[:1] not in ("", ".", "+", "-") and _NAME.issuperset(program)
+        if not is_name:
             raise fields.refused(key, f'"{program[:70]}" is not the name of a program')
         if version and not all(map(_constraint, version.split(","))):
             expected = "expected versions such as >=1.6 or >=1.6,<2"
@@ -69,11 +71,15 @@ def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, 
 
 def _constraint(text: str) -> "tuple[str, list[int]] | None":
     """Return the operator and numbers of a constraint such as `>=1.6`, or None if it is invalid."""
-    operator = next(filter(text.startswith, _OPERATORS), "")
-    parts = text.removeprefix(operator).split(".")
-    if not operator or len(text) > _LONGEST or not all(map(is_digits, parts)):
+    if len(text) > _LONGEST:
         return None
-    return operator, _numbers(parts)
+    for operator in _OPERATORS:  # `>=` before `>`
+        if text.startswith(operator):
+            parts = text.removeprefix(operator).split(".")
+            if not all(map(is_digits, parts)):
+                return None
+            return operator, _numbers(parts)
+    return None
 
 
 def _numbers(parts: "list[str]") -> "list[int]":
@@ -88,17 +94,19 @@ def is_version(text: str) -> bool:
     return _constraint(f">={text}") is not None
 
 
-def satisfies(version: str, wanted: str) -> bool:
+def satisfies(version: str, constraints: str) -> bool:
     """Return whether a version satisfies constraints such as ">=1.6,<2"."""
     numbers = _numbers(version.split("."))
-    for text in wanted.split(","):
+    for text in constraints.split(","):
         constraint = _constraint(text)
         if constraint is None:
             continue
         operator, others = constraint
         sign = "="
-        if numbers != others:
-            sign = ">" if numbers > others else "<"
+        if numbers > others:
+            sign = ">"
+        elif numbers < others:
+            sign = "<"
         if sign not in operator:
             return False
     return True
@@ -136,8 +144,9 @@ def missing_programs(
     `is_command` returns whether words name a command, such as `setup jq`.
     """
     needs = [f"{requirement} ({reason})" for requirement, reason in faults]
+    what = f"needs {', '.join(needs)}"
     remedy = _remedies(faults, program, is_command)
-    return MissingError(Problem(" ".join(words), f"needs {', '.join(needs)}", remedy))
+    return MissingError(Problem(" ".join(words), what, remedy))
 
 
 def _remedies(
@@ -145,15 +154,15 @@ def _remedies(
     program: str,
     is_command: "Callable[[tuple[str, ...]], bool]",
 ) -> str:
-    alone = len(faults) == 1
+    if len(faults) == 1:
+        requirement, _ = faults[0]
+        return remedy_of(requirement, program, is_command) or "install it"
     remedies = []
     for requirement, _ in faults:
         remedy = remedy_of(requirement, program, is_command)
         if remedy:
-            remedies.append(remedy if alone else f"{requirement.program}: {remedy}")
-    if remedies:
-        return "; ".join(remedies)
-    return "install it" if alone else "install them"
+            remedies.append(f"{requirement.program}: {remedy}")
+    return "; ".join(remedies) or "install them"
 
 
 def fault(
@@ -172,12 +181,15 @@ def fault(
         return "not on PATH"
     if not requirement.version:
         return ""
+
     version = _version(path, environ, cache_file, starts_programs=starts_programs)
     if not version and not starts_programs:
         return NOT_CHECKED
     if not version:
         return f"{path} --version prints no version"
-    return "" if satisfies(version, requirement.version) else f"{path} is {version}"
+    if not satisfies(version, requirement.version):
+        return f"{path} is {version}"
+    return ""
 
 
 def remedy_of(
@@ -210,14 +222,15 @@ def _version(
             return line.removesuffix(identity)
     if not starts_programs:
         return ""
+
     version = _printed_version(path, environ)
     if version:
         from host.run.replace_file import replace
 
-        kept = [line for line in lines if not line.endswith(file)]
-        kept.append(version + identity)
-        text = "".join([f"{line}\n" for line in kept])
-        replace(cache_file, encode(text), 0o600)
+        # The line of an older version of the same file goes.
+        others = [line for line in lines if not line.endswith(file)]
+        content = "".join([f"{line}\n" for line in [*others, version + identity]])
+        replace(cache_file, encode(content), 0o600)
     return version
 
 

@@ -52,12 +52,14 @@ class Providers(Record):
         plugins: dict[tuple[str, ...], list[Call]] = {}
         for call in calls:
             plugins.setdefault(call[1], []).append(call)
-        *others, (folders, own_calls) = plugins.items()
-        reports = [self.start(*other) for other in others]
-        found = self.call_plugin(folders, own_calls)
+
+        # This process becomes that of the last plugin; the others get a child each.
+        *others, (last_folders, last_calls) = plugins.items()
+        reports = [self.start(folders, calls) for folders, calls in others]
+        answers = self.call_plugin(last_folders, last_calls)
         for report, (_, other_calls) in zip(reports, others, strict=True):
-            found |= _answers(report, other_calls)
-        return found
+            answers |= _answers(report, other_calls)
+        return answers
 
     def start(self, folders: "Sequence[str]", calls: "Sequence[Call]") -> int:
         """Call the providers of one plugin in a new child process.
@@ -93,28 +95,33 @@ class Providers(Record):
             nothing = posix.open("/dev/null", posix.O_WRONLY)
             posix.dup2(nothing, 1)
             posix.dup2(nothing, 2)
+
         threads = ThreadPoolExecutor(len(calls))
-        answers = [
-            threads.submit(self.call, provider, asked) for provider, _, asked in calls
-        ]
+        answers = []
+        for provider, _, references in calls:
+            answers.append(threads.submit(self.call, provider, references))
         wait(answers, self.seconds + GRACE_SECONDS)
-        return {
-            key: self.outcome(answer, reference, may_map=key == ENV_FILES)
-            for (_, _, asked), answer in zip(calls, answers, strict=True)
-            for key, reference in asked.items()
-        }
+
+        outcomes = {}
+        for (_, _, references), answer in zip(calls, answers, strict=True):
+            for key, reference in references.items():
+                may_map = key == ENV_FILES
+                outcomes[key] = self.outcome(answer, reference, may_map=may_map)
+        return outcomes
 
     def call(self, provider: str, asked: "Mapping[str, Any]") -> "dict[Any, Any]":
         """Call `provider`; return the value of each reference, or an exception with the reason."""
-        references = list(dict.fromkeys(asked.values()))
-        if provider in ("run", "file"):
-            read = self.output if provider == "run" else _content
-            values = {}
-            for reference in references:
-                text = decode(read(reference))
-                values[reference] = text.removesuffix("\n").removesuffix("\r")
-            return values
-        return dict(load_reference(provider)(references, dict(self.environ)))
+        references = [*dict.fromkeys(asked.values())]  # each once
+        if provider not in ("run", "file"):
+            resolve = load_reference(provider)
+            return dict(resolve(references, dict(self.environ)))
+
+        read = self.output if provider == "run" else _content
+        values = {}
+        for reference in references:
+            text = decode(read(reference))
+            values[reference] = text.removesuffix("\n").removesuffix("\r")
+        return values
 
     def outcome(
         self,
@@ -135,16 +142,10 @@ class Providers(Record):
         if isinstance(value, str) and "\0" not in value:
             return value, ""
         if isinstance(value, Mapping):
-            return (
-                _plain_mapping(value)
-                if may_map
-                else ("", "it has several values; name one")
-            )
-        if isinstance(value, HostError):
-            return "", str(value)
-        if isinstance(value, BaseException):
-            return "", f"{type(value).__name__}: {value}"
-        return "", "its value is not a string, or contains a NUL"
+            if may_map:
+                return _plain_mapping(value)
+            return "", "it has several values; name one"
+        return "", _reason_of(value)
 
     def output(self, words: "Sequence[str]") -> bytes:
         """Run a program and return its stdout; an error contains the last line of its stderr.
@@ -169,10 +170,21 @@ class Providers(Record):
         if ended.limit:
             raise HostError(self.late)
         if ended.status:
-            lines = decode(ended.stderr).split("\n")
-            last = next((f": {line}" for line in reversed(lines) if line.strip()), "")
-            raise HostError(f"{words[0]} ended with status {ended.status}{last}")
+            what = f"{words[0]} ended with status {ended.status}"
+            lines = [line for line in decode(ended.stderr).split("\n") if line.strip()]
+            if lines:
+                what = f"{what}: {lines[-1]}"
+            raise HostError(what)
         return ended.stdout
+
+
+def _reason_of(value: "Any") -> str:
+    """Return why an answer of a provider is no value."""
+    if isinstance(value, HostError):
+        return str(value)
+    if isinstance(value, BaseException):
+        return f"{type(value).__name__}: {value}"
+    return "its value is not a string, or contains a NUL"
 
 
 def _plain_mapping(values: "Mapping[Any, Any]") -> "tuple[Content, str]":
@@ -194,10 +206,9 @@ def _answers(report: int, calls: "Sequence[Call]") -> "dict[str, tuple[Content, 
         answers: dict[str, tuple[Content, str]] = marshal.loads(content)  # noqa: S302 - our child's
     except (ValueError, EOFError, TypeError):
         answers = {}
-        for _, _, asked in calls:
-            answers |= dict.fromkeys(
-                asked, ("", "ended the process instead of answering")
-            )
+        reason = "ended the process instead of answering"
+        for _, _, references in calls:
+            answers |= dict.fromkeys(references, ("", reason))
     return answers
 
 

@@ -28,19 +28,18 @@ if TYPE_CHECKING:
     from host.run.secret_providers import Call, Content
 
 
-_PROVIDER_SECONDS = (
-    30.0,
-    120.0,
-)  # time limits of providers, without and with a terminal
+_PROVIDER_SECONDS = 30.0  # time limit of providers
+_TERMINAL_SECONDS = 120.0  # with a terminal, where they may ask for a passphrase
 
 
 def is_secret_reference(item: str, reader: "Offers", definition: "Definition") -> bool:
     """Return whether an item of `env_files` refers to a secret, even with an unknown scheme."""
     scheme = item.partition(":")[0]
+    if reader.knows(scheme):
+        return True
+    # The name of a file may contain a colon, too.
     is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
-    return reader.knows(scheme) or (
-        is_scheme and not is_there(join(definition.directory, item))
-    )
+    return is_scheme and not is_there(join(definition.directory, item))
 
 
 def resolve(
@@ -51,8 +50,8 @@ def resolve(
     If references fail, the last failure is raised as SourceError; its `others` has the other ones.
     An optional reference that fails causes a warning, and its value is missing in the result.
     """
-    found = _resolve(references, reader, definition)
-    return {key: value for key, value in found.items() if isinstance(value, str)}
+    values = _resolve(references, reader, definition)
+    return {key: value for key, value in values.items() if isinstance(value, str)}
 
 
 def resolve_variables(
@@ -65,28 +64,21 @@ def resolve_variables(
 def _resolve(
     references: "Mapping[str, str]", reader: "Offers", definition: "Definition"
 ) -> "dict[str, Content]":
+    """Return what each reference gives, by its key; those that failed are reported or raised."""
     calls = _calls(references, reader, definition)
     if not calls:  # only optional references, of variables that are not set
         return {}
-    terminal = reader.may_ask and _has_terminal()
-    seconds = limit_from(
-        reader.layers.inherited, SECRETS_TIMEOUT, _PROVIDER_SECONDS[terminal]
-    )
-    environ = reader.layers.environment()
-    providers = Providers(environ, definition.directory, seconds, terminal)
-    limit = seconds + 2 * GRACE_SECONDS
-    try:
-        found = supervise_call(
-            lambda: providers.call_all(calls), limit, keeps_terminal=terminal
-        )
-    except (TimeoutError, ChildProcessError) as failure:
-        found = dict.fromkeys(references, ("", str(failure)))
+
+    values: dict[str, Content] = {}
     problems = []
-    for key, (value, failure_reason) in found.items():
+    answers = _answers(calls, references, reader, definition)
+    for key, (value, failure) in answers.items():
         reference = references[key]
-        is_empty = value == "" and key != ENV_FILES
-        reason = failure_reason or ("its value is empty" if is_empty else "")
+        reason = failure
+        if not reason and value == "" and key != ENV_FILES:
+            reason = "its value is empty"  # only a `.env` file may be empty
         if not reason:
+            values[key] = value
             continue
         problem = Problem(definition.file, f"{reference}: {reason}", key=key)
         if is_optional(reference):
@@ -97,11 +89,31 @@ def _resolve(
         error = SourceError(problems[-1])
         error.others = tuple(problems[:-1])
         raise error
-    return {
-        key: value
-        for key, (value, reason) in found.items()
-        if not reason and (value or key == ENV_FILES)
-    }
+    return values
+
+
+def _answers(
+    calls: "list[Call]",
+    references: "Mapping[str, str]",
+    reader: "Offers",
+    definition: "Definition",
+) -> "dict[str, tuple[Content, str]]":
+    """Call the providers; return (value, "") or ("", reason) by the key of each reference."""
+    has_terminal = reader.may_ask and _has_terminal()
+    usual = _TERMINAL_SECONDS if has_terminal else _PROVIDER_SECONDS
+    seconds = limit_from(reader.layers.inherited, SECRETS_TIMEOUT, usual)
+    environ = reader.layers.environment()
+    providers = Providers(environ, definition.directory, seconds, has_terminal)
+
+    # The child itself needs the grace period to report late providers, and another to end.
+    limit = seconds + 2 * GRACE_SECONDS
+    try:
+        answers: dict[str, tuple[Content, str]] = supervise_call(
+            lambda: providers.call_all(calls), limit, keeps_terminal=has_terminal
+        )
+    except (TimeoutError, ChildProcessError) as failure:
+        return dict.fromkeys(references, ("", str(failure)))
+    return answers
 
 
 def is_optional(reference: str) -> bool:
@@ -120,13 +132,12 @@ def _unset(text: str, reader: "Offers") -> list[str]:
     names: dict[str, None] = {}
     expand(text, names.setdefault)
     with_default = re.findall(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]", text)
-    return [
-        name
-        for name in names
-        if name not in with_default
-        and reader.layers.get(name) is None
-        and from_system(name) is None
-    ]
+    unset = []
+    for name in names:
+        is_set = reader.layers.get(name) is not None or from_system(name) is not None
+        if not is_set and name not in with_default:
+            unset.append(name)
+    return unset
 
 
 def _expanded_words(
@@ -146,7 +157,10 @@ def _expanded_words(
         except ValueError as failure:
             what = f"{text}: {str(failure).lower()}"
             raise SourceError(Problem(definition.file, what, key=key)) from None
-    unset = [name for word in words for name in _unset(word, reader)]
+
+    unset: list[str] = []
+    for word in words:
+        unset += _unset(word, reader)
     if not unset:
         return [reader.expanded(word, definition.file, key) for word in words]
     problem = Problem(definition.file, f"{text}: ${unset[0]} is not set", key=key)
@@ -166,6 +180,9 @@ def _calls(
         if ENV_FILES in references and declared.file_provider:
             provider = declared.file_provider
         providers[declared.scheme] = (provider, tuple(declared.folders))
+
+    # The references of a call by what tells the call from others, which begins with its provider
+    # and the folders of its plugin.
     calls: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, text in references.items():
         scheme = text.partition(":")[0]
@@ -188,18 +205,18 @@ def _calls(
             what = f"{text}: unknown scheme {scheme}; known schemes: {known}"
             remedy = "for more schemes, add a plugin such as pip:cli-host-secrets"
             raise SourceError(Problem(definition.file, what, remedy, key))
-    return [
-        (provider, folders, arguments)
-        for (provider, folders, *_), arguments in calls.items()
-    ]
+
+    grouped: list[Call] = []
+    for (provider, folders, *_), arguments in calls.items():
+        grouped.append((provider, folders, arguments))
+    return grouped
 
 
 def _has_terminal() -> bool:
     """Return whether this process is in the foreground of a terminal."""
     try:
-        with open(
-            "/dev/tty", "rb"
-        ) as terminal:  # /dev/tty, because stderr may be a file
+        # /dev/tty, because stderr may be a file
+        with open("/dev/tty", "rb") as terminal:
             return posix.tcgetpgrp(terminal.fileno()) == posix.getpgrp()
     except OSError:
         return False

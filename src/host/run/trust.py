@@ -31,6 +31,7 @@ def is_trusted(definition: "Definition") -> bool:
     project = definition.project
     if project is None:
         return True
+
     paths = files_of(project, definition.written)
     if not definition.in_python:
         paths.append(join(definition.directory, definition.entrypoint))
@@ -48,13 +49,14 @@ def check_trust(definition: "Definition", program: str, words: "Sequence[str]") 
 def not_trusted(
     project: "Project", program: str, words: "Sequence[str]"
 ) -> NotConfirmedError:
-    known = versions_known(project)
-    why = "has changed since it was trusted" if known else "is not trusted"
+    """Return the error for a command of a project that is not trusted in this version."""
+    why = "is not trusted"
+    if versions_known(project):
+        why = "has changed since it was trusted"
+    what = f"{' '.join(words)}: the project {project.root} {why}, so its commands do not run"
     root = quoted(project.root)
-    return NotConfirmedError(
-        f"{' '.join(words)}: the project {project.root} {why}, so its commands do not run",
-        f"to trust it: {program} self trust {root} --yes; in CI set {TRUST}={root}",
-    )
+    remedy = f"to trust it: {program} self trust {root} --yes; in CI set {TRUST}={root}"
+    return NotConfirmedError(what, remedy)
 
 
 def changed_files(project: "Project", file: str) -> list[str]:
@@ -62,26 +64,28 @@ def changed_files(project: "Project", file: str) -> list[str]:
     hashes = {path: hash_of(path) for path in files_of(project, file)}
     trusted = read_trusted(project.environ)
     changed = _different(project, hashes, trusted.get(project.root, {}))
-    if changed and trusted:
-        from host.run.worktrees import (
-            twin_roots,
-        )  # most projects are trusted themselves
+    if not changed or not trusted:
+        return changed
 
-        for root in twin_roots(project):
-            if root in trusted:
-                still = _different(project, hashes, trusted[root])
-                changed = [path for path in changed if path in still]
+    # A file is trusted, too, if another work tree of the repository is trusted with it.
+    from host.run.worktrees import twin_roots  # most projects are trusted themselves
+
+    for root in twin_roots(project):
+        if root in trusted:
+            different = _different(project, hashes, trusted[root])
+            changed = [path for path in changed if path in different]
     return changed
 
 
 def _different(project: "Project", hashes: "Hashes", known: "Hashes") -> list[str]:
     """Return the paths in `hashes` with another hash than in `known`, which has relative paths."""
     start = len(project.root)
-    return [
-        path
-        for path, found in hashes.items()
-        if found != known.get(path[start:].lstrip("/"), "")
-    ]
+    different = []
+    for path, file_hash in hashes.items():
+        relative = path[start:].lstrip("/")
+        if file_hash != known.get(relative, ""):
+            different.append(path)
+    return different
 
 
 def versions_known(project: "Project") -> bool:
@@ -89,9 +93,8 @@ def versions_known(project: "Project") -> bool:
     from host.run.worktrees import twin_roots
 
     trusted = read_trusted(project.environ)
-    return project.root in trusted or any(
-        root in trusted for root in twin_roots(project)
-    )
+    roots = [project.root, *twin_roots(project)]
+    return any(root in trusted for root in roots)
 
 
 def files_of(project: "Project", file: str) -> list[str]:
@@ -145,16 +148,18 @@ def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
         status = posix.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
+
     if status.st_uid not in owners(environ) or status.st_mode & 0o022:
         what = "another user can write to it"
-        raise OperationError(
-            Problem(path, what, f"check it, then run: chmod 600 {quoted(path)}")
-        )
+        remedy = f"check it, then run: chmod 600 {quoted(path)}"
+        raise OperationError(Problem(path, what, remedy))
+
+    trusted = {}
     try:
-        projects = Fields(path, parse_json(path, content)).inner("projects").values
-        return {
-            root: {**Fields(path, files).values} for root, files in projects.items()
-        }
+        projects = Fields(path, parse_json(path, content)).inner("projects")
+        for root, files in projects.values.items():
+            trusted[root] = {**Fields(path, files).values}
     except DefinitionError as error:
         error.problem.remedy = f"run: rm {quoted(path)}"
         raise OperationError(error.problem) from None
+    return trusted
