@@ -54,7 +54,8 @@ def reply(
     bash also splits words at the characters in COMP_WORDBREAKS.
     """
     shell, *words = given or [""]
-    words = words or [""]
+    if not words:
+        words = [""]
     quote = ""  # the quote that is open at the cursor
     dropped = 0  # the number of characters that bash has already split off
     if shell == "bash":
@@ -63,19 +64,28 @@ def reply(
         breaks, line = (*words, "")[:2]
         words, quote, start = split_line(line)
         words = words[1:] or [""]
-        dropped = start if quote else broken_at(words[-1], breaks)
+        if quote:
+            dropped = start
+        else:
+            dropped = broken_at(words[-1], breaks)
+
     try:
         offer = Completer(installation, lock).words(words[:-1], words[-1])
     except HostError:
-        offer = Offer()
+        offer = Offer()  # a run reports the error
+
+    current = words[-1]
     lines: list[str] = []
     for word, about in offer.candidates:
-        if not (word and word.startswith(words[-1]) and printable(word) == word):
+        if not word or not word.startswith(current):
+            continue
+        if printable(word) != word:
             continue
         if shell == "bash":
             lines.append(bash_candidate(word[dropped:], quote))
         else:
             lines.append(f"{word}\t{printable(about)}")
+
     before = offer.before[dropped:]
     beside = offer.beside
     if before and beside != NONE:
@@ -102,25 +112,38 @@ class Completer:
         if left[:1] == ["help"]:
             asks_help = True
             del left[0]
+
         match = self.catalog.find(left, whole=True)
         rest = left[len(match.words) :]
-        is_self = match.words[:1] == (SELF,)
-        if match.has_no_entrypoint and takes_option([*rest, current]) and not asks_help:
+        runs_default = match.has_no_entrypoint and takes_option([*rest, current])
+        if runs_default and not asks_help:
             match = self.catalog.default(match)
         match = self.catalog.follow(match)
+
         if match.kind == "category" and not rest:
+            is_self = match.words[:1] == (SELF,)
             if current.startswith("-") and not is_self:
                 return _global_options(of_listing=bool(match.words))
             return Offer(self._inside(match, current, asks_help=asks_help))
 
-        definition = match.definition if match.kind == "command" else None
-        if definition is None or not definition.shown_args or asks_help:
-            offer = Offer(beside=NONE if asks_help or is_self else FILES)
-        else:
-            offer = self._arguments(match, definition, rest, current)
+        offer = self._after_command(match, rest, current, asks_help=asks_help)
         if match.kind == "command" and not rest:
+            # there may be commands below it
             offer.candidates = [*offer.candidates, *self._inside(match, current)]
         return offer
+
+    def _after_command(
+        self, match: "Match", rest: "Sequence[str]", current: str, *, asks_help: bool
+    ) -> Offer:
+        """Return the candidates for an argument of a command, or of words that name none."""
+        if asks_help:
+            return Offer()
+        definition = match.definition
+        if match.kind == "command" and definition is not None and definition.shown_args:
+            return self._arguments(match, definition, rest, current)
+        if match.words[:1] == (SELF,):
+            return Offer()
+        return Offer(beside=FILES)  # a script without declared arguments
 
     def _inside(
         self, category: "Match", current: str, *, asks_help: bool = False
@@ -129,7 +152,9 @@ class Completer:
 
         A hidden command is included only if it is typed in full. `asks_help` adds the help topics.
         """
-        names: list[Candidate] = [] if category.words else [("help", "Show help")]
+        names: list[Candidate] = []
+        if not category.words:
+            names.append(("help", "Show help"))
         children, _ = self.catalog.children(category)
         for child in children:
             word = child.words[-1]
@@ -166,34 +191,37 @@ class Completer:
         if argument is None and not line.ended and current.startswith("-"):
             argument, before = _begun_option(line, current)
             if argument is None:
-                options = [
-                    (name, option.description) for name, option in line.options.items()
-                ]
-                return Offer(options if words else [*options, ("--help", "Show help")])
+                return _options_of(line, with_help=not words)
         if argument is None:
             argument = _next_positional(definition, len(line.loose))
         if argument is None:
             return Offer()
+
         if argument.complete == "click" and definition.parser:
             from host.cli.click_completion import click_items
 
             folders = self.catalog.lock.folders_of(command.nodes[0].tree)
-            value = current.removeprefix(before)
-            variables = self.installation.run_variables(command.words)
-            called = " ".join([self.installation.layout.program, *command.words])
-            items = click_items(
-                definition, argument, folders, called, variables, words, value
+            program = self.installation.layout.program
+            offer = _offer_of(
+                click_items(
+                    definition,
+                    argument,
+                    folders,
+                    " ".join([program, *command.words]),
+                    self.installation.run_variables(command.words),
+                    words,
+                    current.removeprefix(before),
+                )
             )
-            offer = _offer_of(items)
         elif is_reference(argument.complete) and not definition.file:
             from host.run.importing import load_reference
 
             offer = load_reference(argument.complete)(line.loose, self)
         else:
             offer = values_of(argument, definition)
-        offer.candidates = [
-            (f"{before}{text}", about) for text, about in offer.candidates
-        ]
+
+        items = offer.candidates
+        offer.candidates = [(f"{before}{text}", about) for text, about in items]
         offer.before = before
         return offer
 
@@ -202,20 +230,33 @@ def _global_options(*, of_listing: bool) -> Offer:
     """Return the long global options, or with `of_listing`, those that change a listing."""
     candidates: list[Candidate] = []
     for forms, about in OPTIONS.items():
-        names = [name for name in forms.split() if name.startswith("--")]
-        if of_listing:
-            names = [name for name in names if name in OF_LISTINGS]
-        candidates += [(name, about) for name in names]
+        for name in forms.split():
+            if not name.startswith("--"):
+                continue
+            if name in OF_LISTINGS or not of_listing:
+                candidates.append((name, about))
+    return Offer(candidates)
+
+
+def _options_of(line: "CommandLine", *, with_help: bool) -> Offer:
+    """Return the options of a command; `--help` shows its page only as the first argument."""
+    candidates: list[Candidate] = []
+    for name, option in line.options.items():
+        candidates.append((name, option.description))
+    if with_help:
+        candidates.append(("--help", "Show help"))
     return Offer(candidates)
 
 
 def _next_positional(definition: "Definition", count: int) -> "Argument | None":
     """Return the positional argument after `count` words, or None if there is none."""
     positional = [argument for argument in definition.shown_args if not argument.option]
-    left = positional[count:] or [
-        argument for argument in positional if argument.repeats
-    ]
-    return left[0] if left else None
+    if count < len(positional):
+        return positional[count]
+    for argument in positional:
+        if argument.repeats:
+            return argument
+    return None
 
 
 def _offer_of(items: "Sequence[tuple[str, str, str]]") -> Offer:
@@ -226,9 +267,11 @@ def _offer_of(items: "Sequence[tuple[str, str, str]]") -> Offer:
         beside = FILES
     elif "dir" in kinds:
         beside = DIRECTORIES
-    return Offer(
-        [(value, about) for value, about, kind in items if kind == "plain"], beside
-    )
+    candidates: list[Candidate] = []
+    for value, about, kind in items:
+        if kind == "plain":
+            candidates.append((value, about))
+    return Offer(candidates, beside)
 
 
 def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, str]":
@@ -236,29 +279,33 @@ def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, 
 
     The value follows `=`, or directly a short name, also behind short flags: `-vCdocs`.
     """
-    name, equals, _ = current.partition("=")
     if current.startswith("--"):
-        argument = line.options.get(name) if equals else None
-        return (
-            (None, "") if argument is None or argument.flag else (argument, f"{name}=")
-        )
+        name, equals, _ = current.partition("=")
+        argument = line.options.get(name)
+        if not equals or argument is None or argument.flag:
+            return None, ""
+        return argument, f"{name}="
+
     for end, letter in enumerate(current[1:], 2):
         argument = line.options.get(f"-{letter}")
         if argument is None or argument.flag:
             continue
-        if len(current) > end:
-            before = current[:end]
-            return argument, f"{before}=" if current[end] == "=" else before
-        break
+        if end == len(current):
+            break  # its value is the next word
+        before = current[:end]
+        if current[end] == "=":
+            before += "="
+        return argument, before
     return None, ""
 
 
 def command_words(given: "Sequence[str]", completer: Completer) -> Offer:
     """Return the candidates for an argument that names a command or category."""
-    candidates = completer.words(given, "").candidates
-    return Offer(
-        [(word, about) for word, about in candidates if word not in RESERVED_WORDS]
-    )
+    candidates: list[Candidate] = []
+    for word, about in completer.words(given, "").candidates:
+        if word not in RESERVED_WORDS:
+            candidates.append((word, about))
+    return Offer(candidates)
 
 
 def formats(*_: object) -> Offer:
@@ -280,16 +327,16 @@ def values_of(argument: "Argument", definition: "Definition") -> Offer:
     """Return the candidates for one argument of a command with the definition `definition`."""
     if argument.secret:
         return Offer()
-    listed: Sequence[str] = argument.choices
+
+    values: Sequence[str] = argument.choices
     program = argument.choices_from or argument.complete
-    if not listed and program not in ("", "file", "directory", "none"):
-        listed = _printed(definition, program)
-    elif (
-        not listed and program != "none" and argument.type not in ("integer", "number")
-    ):
-        is_directory = "directory" in (program, argument.type)
-        return Offer(beside=DIRECTORIES if is_directory else FILES)
-    return Offer([(text, argument.description) for text in listed])
+    if not values:
+        if program not in ("", "file", "directory", "none"):
+            values = _printed(definition, program)
+        elif program != "none" and argument.type not in ("integer", "number"):
+            is_directory = "directory" in (program, argument.type)
+            return Offer(beside=DIRECTORIES if is_directory else FILES)
+    return Offer([(text, argument.description) for text in values])
 
 
 def _printed(definition: "Definition", program: str) -> "Sequence[str]":

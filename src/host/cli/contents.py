@@ -77,9 +77,14 @@ def command_of(match: Match) -> Command:
     node = match.nodes[0]
     plugin = node.tree.plugin
     project = node.project
-    origin: Any = "project"
-    if not project:
-        origin = ("plugin" if plugin else "commands") if definition.file else "python"
+    origin: Any = "commands"
+    if project is not None:
+        origin = "project"
+    elif not definition.file:
+        origin = "python"
+    elif plugin:
+        origin = "plugin"
+
     return Command(
         words=match.words,
         definition=definition,

@@ -26,45 +26,9 @@ if TYPE_CHECKING:
 
     from host.run.installation import OpenInstallation
 
-# marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
+# marshal's format differs between Python versions; raise the number if a default below changes
 FORMAT = f"cli-host index 20 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
-_KEPT = (
-    *(
-        "file",
-        "name",
-        "description",
-        "entrypoint",
-        "group",
-        "os",
-        "sudo",
-        "effects",
-        "aliases",
-    ),
-    *(
-        "hidden",
-        "destroys",
-        "examples",
-        "starts_commands",
-        "usage",
-        "path",
-        "output",
-        "schema",
-    ),
-    "shell",
-    "deprecated",
-    "moved_to",
-)
-_KEPT_IF_EMPTY = (
-    *(
-        "args",
-        "unchecked_args",
-        "own_required_envs",
-        "own_requires",
-        "own_supervisions",
-    ),
-    "warnings",
-)
 
 
 class DefinitionIndex:
@@ -86,13 +50,13 @@ class DefinitionIndex:
         now = stamp_numbers(path)
         item = self._items.get(path)
         if item is not None and item[0] == now:
-            _, is_plain, kept = item
-            return PlainDefinition(kept) if is_plain else CachedDefinition(kept)
+            _, is_plain, values = item
+            return PlainDefinition(values) if is_plain else CachedDefinition(values)
+
         definition = definition_files.read_definition(path)
         if now and max(now[:2]) < self._settled:
-            kept = _kept(definition)
-            is_plain = not any(getattr(definition, name) for name in _KEPT_IF_EMPTY)
-            self._items[path] = (now, is_plain, kept)
+            is_plain, values = _to_keep(definition)
+            self._items[path] = (now, is_plain, values)
             self._has_changed = True
         return definition
 
@@ -102,69 +66,64 @@ class DefinitionIndex:
             return
         from host.run.replace_file import replace  # most listings change nothing
 
-        items = {path: one for path, one in self._items.items() if os.path.exists(path)}
+        paths = filter(os.path.exists, self._items)
+        items = {path: self._items[path] for path in paths}
         body = marshal.dumps((self._key, items))
-        any(
-            replace(path, FORMAT + checksum(body) + body, 0o600) for path in self._paths
-        )
+        content = FORMAT + checksum(body) + body
+        for path in self._paths:
+            if replace(path, content, 0o600):
+                break
 
     def _read(self) -> "dict[str, Any]":
         """Return the items of the installation's first intact index, or {} if there is none."""
         for path in self._paths:
             try:
                 content = memoryview(own_content(path))
-                body = content[_HEAD:]
-                if content[:_HEAD] == FORMAT + checksum(body):
-                    key, items = marshal.loads(body)  # noqa: S302 - as trusted as .pyc files
-                    if key == self._key:
-                        return dict(items)
             except (HostError, OSError):
-                pass
+                continue  # there is none, or somebody else may have written it
+            body = content[_HEAD:]
+            if content[:_HEAD] != FORMAT + checksum(body):
+                continue
+            key, items = marshal.loads(body)  # noqa: S302 - as trusted as .pyc files
+            if key == self._key:
+                return dict(items)
         return {}
-
-
-def _kept(definition: Definition) -> "dict[str, Any]":
-    """Return the attributes to cache by name, without those that equal a default."""
-    from host.listing_json import (
-        own_json,
-    )  # imports `json`, which a text listing does not need
-
-    kept = {}
-    defaults = vars(CachedDefinition)
-    for name in _KEPT:
-        value = getattr(definition, name)
-        if value != defaults.get(name):
-            kept[name] = value
-    empty = [name for name in _KEPT_IF_EMPTY if not getattr(definition, name)]
-    if empty != [*_KEPT_IF_EMPTY]:
-        kept |= dict.fromkeys(empty, ())
-    if definition.is_command:
-        kept["own_json"] = own_json(definition)
-    return kept
 
 
 class CachedDefinition(Definition):
     """A definition from the index; attributes that the index lacks are read from the file.
 
-    The class attributes are defaults; the index has only the values that differ from them.
+    The index has the attributes below, where they differ from these defaults.
     """
 
-    name = description = entrypoint = group = usage = output = schema = deprecated = (
-        moved_to
-    ) = ""
+    name = ""
+    description = ""
+    entrypoint = ""
+    group = ""
+    os = ()
+    sudo = False
     effects = "change"
-    sudo = destroys = hidden = starts_commands = shell = False
-    os = aliases = examples = path = ()
+    destroys = False
+    aliases = ()
+    hidden = False
+    examples = ()
+    starts_commands = False
+    usage = ""
+    path = ()
+    shell = False
+    output = ""
+    schema = ""
+    deprecated = ""
+    moved_to = ""
     own_json = ""  # see `host.listing_json.own_json`
 
-    def __init__(self, kept: "dict[str, Any]") -> None:
-        self.__dict__ = kept.copy()
+    def __init__(self, values: "dict[str, Any]") -> None:
+        self.__dict__ = values.copy()
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file on the first access to an attribute that the index lacks."""
-        if name == "file" or name.startswith(
-            "__"
-        ):  # `copy` and `pickle` look for such names
+        # `copy` and `pickle` look for names with underscores
+        if name == "file" or name.startswith("__"):
             raise AttributeError(name)
         whole = definition_files.read_definition(self.file)
         # keep the attributes that `FolderNode` has changed
@@ -173,11 +132,42 @@ class CachedDefinition(Definition):
 
 
 class PlainDefinition(CachedDefinition):
-    """A definition from the index whose file has none of the keys that the index leaves out.
+    """A definition from the index whose file has none of the keys below.
 
-    Most definitions are plain. Their class has the empty values, so the index need not.
+    Most definitions are plain. Their class has the empty values, so the index need not: of any
+    other definition, it has the empty ones of these, and the rest is read from the file.
     """
 
-    args = unchecked_args = own_required_envs = own_requires = own_supervisions = (
-        warnings
-    ) = ()
+    args = ()
+    unchecked_args = ()
+    own_required_envs = ()
+    own_requires = ()
+    own_supervisions = ()
+    warnings = ()
+
+
+def _to_keep(definition: Definition) -> "tuple[bool, dict[str, Any]]":
+    """Return whether a definition is plain, and the attributes to cache by name."""
+    # imports `json`, which a text listing does not need
+    from host.listing_json import own_json
+
+    values: dict[str, Any] = {"file": definition.file}
+    for name, default in _defaults(CachedDefinition).items():
+        value = getattr(definition, name, default)
+        if value != default:
+            values[name] = value
+    if definition.is_command:
+        values["own_json"] = own_json(definition)
+
+    heavy = _defaults(PlainDefinition)
+    empty = {name: () for name in heavy if not getattr(definition, name)}
+    is_plain = len(empty) == len(heavy)
+    if not is_plain:
+        values |= empty
+    return is_plain, values
+
+
+def _defaults(kind: type) -> "dict[str, Any]":
+    """Return the attributes that a class of this module has itself, with their values."""
+    attributes = vars(kind).items()
+    return {name: value for name, value in attributes if not name.startswith("__")}

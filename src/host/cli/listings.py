@@ -34,98 +34,125 @@ def show(session: Session, options: GlobalOptions) -> None:
     if _asks_how_to_begin(session, options):
         session.show(without_installation(session))
         return
-    found = session.find(options.words)
-    rest = options.words[len(found.words) :]
-    if found.kind == "unknown" and rest == ("help",) and found.words:
-        found, rest = session.find(found.words), ()
-    if found.kind == "unknown":
-        topics = TOPICS if options.help and len(options.words) == 1 else ()
+
+    match = session.find(options.words)
+    rest = options.words[len(match.words) :]
+    if match.kind == "unknown" and rest == ("help",) and match.words:
+        # `cli deploy help`, as in other programs
+        match = session.find(match.words)
+        rest = ()
+    if match.kind == "unknown":
+        is_help_of_one_word = options.help and len(options.words) == 1
+        topics = TOPICS if is_help_of_one_word else ()
         if rest[0] not in topics:
-            raise unknown_word(session, found, rest, topics)
+            raise unknown_word(session, match, rest, topics)
         session.show(topic(rest[0], session.program))
         return
+
     session.messages.warn(*session.installation.config.warnings)
-    if found.definition is not None:
-        session.messages.warn(*found.definition.warnings)
-    if found.kind == "command" and found.definition is not None:
+    definition = match.definition
+    if definition is not None:
+        session.messages.warn(*definition.warnings)
+    if match.kind == "command" and definition is not None:
         if options.everything or options.format:
             raise UsageError("--all and --format are for listings, not for commands")
-        from host.cli.help_page import (
-            help_page,
-        )  # imported here, because listings do not need it
+        from host.cli.help_page import help_page  # listings do not need it
 
-        session.show(help_page(session, session.catalog, found, found.definition))
+        session.show(help_page(session, session.catalog, match, definition))
         return
-    options = read_listing_options(rest, session.messages, options, found.words)
+
+    options = read_listing_options(rest, session.messages, options, match.words)
     if options.words:
-        called = " ".join([session.program, *found.words])
-        raise UsageError(
-            f"unexpected argument {options.words[0]}", f"see: {called} --help"
-        )
-    session.show(
-        listing_text(
-            session, found, options.format or "text", everything=options.everything
-        )
-    )
+        called = " ".join([session.program, *match.words])
+        what = f"unexpected argument {options.words[0]}"
+        raise UsageError(what, f"see: {called} --help")
+    everything = options.everything
+    output_format = options.format or "text"
+    session.show(listing_text(session, match, output_format, everything=everything))
 
 
 def _asks_how_to_begin(session: Session, options: GlobalOptions) -> bool:
     """Return whether the user wants general help and there is no installation."""
-    alone = not (options.words or options.everything or options.format)
-    helps = alone or options.help or not {*options.words[-1:]}.isdisjoint(HELP_WORDS)
-    return helps and options.words[:1] in ((), (SELF,)) and session.is_missing
+    words = options.words
+    if words and words[0] != SELF:
+        return False
+    is_alone = not (words or options.everything or options.format)
+    ends_with_help = bool(words) and words[-1] in HELP_WORDS
+    wants_help = is_alone or options.help or ends_with_help
+    return wants_help and session.is_missing
 
 
 def listing_text(
-    session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
+    session: Session, match: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the rendered listing of a category. Raises UsageError for an unknown format."""
     deep = deep or format == "tree"
-    inside = session.listed(found.words, deep=deep, everything=everything)
-    is_category = (
-        not found.words or found.definition or inside.categories or inside.commands
-    )
-    if not is_category and not any(node.holds_commands() for node in found.nodes):
-        raise unknown_word(session, session.find(found.words[:-1]), found.words[-1:])
-    return rendered(session, found, inside, format, deep=deep)
+    inside = session.listed(match.words, deep=deep, everything=everything)
+    if _is_nothing(match, inside):
+        parent = session.find(match.words[:-1])
+        raise unknown_word(session, parent, match.words[-1:])
+    return rendered(session, match, inside, format, deep=deep)
+
+
+def _is_nothing(match: Match, inside: Contents) -> bool:
+    """Return whether a category's folder has no definition and no commands."""
+    if not match.words or match.definition is not None:
+        return False
+    if inside.categories or inside.commands:
+        return False
+    # Commands that the listing leaves out, such as hidden ones, count.
+    return not any(node.holds_commands() for node in match.nodes)
 
 
 def rendered(
-    session: Session, found: Match, inside: Contents, format: str, *, deep: bool = False
+    session: Session, match: Match, inside: Contents, format: str, *, deep: bool = False
 ) -> str:
     """Return the contents of a category as text. Raises UsageError for an unknown format."""
-    config = session.installation.config
-    about = found if found.words else config
-    runs = found.definition is not None and found.definition.entrypoint != ""
-    at_root = not found.words and not deep
-    setup = [command for command in inside.commands if command.words[0] == _SETUP]
-    calls = [{"command": command} for command in setup]
-    installed = first_results(session, "is_installed", calls)
-    for command, result in zip(setup, installed, strict=True):
+    _set_installed(session, inside)
+    listing = _listing_of(session, match, inside, deep=deep)
+    call = {"listing": listing, "format": format, "terminal": session.terminal}
+    is_builtin = format in FORMATS
+    [text] = first_results(session, "render_listing", [call], only_builtin=is_builtin)
+    if not isinstance(text, str):
+        what = f"unknown format {format!r}"
+        raise UsageError(what, "use text, json, tree or a plugin's format")
+    return text
+
+
+def _set_installed(session: Session, inside: Contents) -> None:
+    """Ask the plugins whether what each command of `setup` installs is installed."""
+    commands = [command for command in inside.commands if command.words[0] == _SETUP]
+    calls = [{"command": command} for command in commands]
+    results = first_results(session, "is_installed", calls)
+    for command, result in zip(commands, results, strict=True):
         command.installed = bool(result)
+
+
+def _listing_of(
+    session: Session, match: Match, inside: Contents, *, deep: bool
+) -> Listing:
+    config = session.installation.config
     listing = Listing(
         program=session.program,
-        words=found.words,
-        name=about.name,
-        description=about.description,
-        version="" if found.words else config.version,
+        words=match.words,
+        name=config.name,
+        description=config.description,
+        version=config.version,
         categories=inside.categories,
         commands=inside.commands,
         deep=deep,
-        runnable=runs,
-        arguments=found.definition.args if runs and found.definition else (),
-        options=(*OPTIONS.items(),) if at_root else (),
-        notes=root_notes(session.program) if at_root else (),
     )
-    call = {"listing": listing, "format": format, "terminal": session.terminal}
-    [text] = first_results(
-        session, "render_listing", [call], only_builtin=format in FORMATS
-    )
-    if not isinstance(text, str):
-        raise UsageError(
-            f"unknown format {format!r}", "use text, json, tree or a plugin's format"
+    definition = match.definition
+    if definition is not None and definition.entrypoint:
+        listing = listing.replaced(runnable=True, arguments=definition.args)
+    if match.words:
+        return listing.replaced(
+            name=match.name, description=match.description, version=""
         )
-    return text
+    if not deep:
+        notes = root_notes(session.program)
+        return listing.replaced(options=tuple(OPTIONS.items()), notes=notes)
+    return listing
 
 
 def root_notes(program: str) -> tuple[str, ...]:
@@ -149,18 +176,23 @@ def first_results(
     A call has the hook's arguments by name. The plugin registered last is called first, as in
     pluggy.
     """
-    found: list[Any] = [None] * len(calls)
-    plugins = [
-        plugin for plugin in session.lock.plugins.values() if hook in plugin.hooks
-    ]
+    every = session.lock.plugins.values()
+    plugins = [plugin for plugin in every if hook in plugin.hooks]
     plugins.reverse()
-    for plugin in sorted(plugins, key=lambda plugin: plugin.hooks[hook]):
-        left = [index for index, result in enumerate(found) if result is None]
-        if left and not plugin.broken and (plugin.ours or not only_builtin):
-            results = _results(session, plugin, hook, [calls[index] for index in left])
-            for index, result in zip(left, results, strict=True):
-                found[index] = result
-    return found
+    plugins.sort(key=lambda plugin: plugin.hooks[hook])
+
+    first: list[Any] = [None] * len(calls)
+    for plugin in plugins:
+        if plugin.broken or (only_builtin and not plugin.ours):
+            continue
+        # the calls that no plugin has answered yet
+        left = [index for index, result in enumerate(first) if result is None]
+        if not left:
+            break
+        results = _results(session, plugin, hook, [calls[index] for index in left])
+        for index, result in zip(left, results, strict=True):
+            first[index] = result
+    return first
 
 
 def _results(
