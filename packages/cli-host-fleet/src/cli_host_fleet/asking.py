@@ -27,6 +27,7 @@ def confirm(
     question = command.definition.confirm
     if not question or agreed or program.assume_yes:
         return
+
     if not program.may_ask:
         name = " ".join(command.words)
         raise NotAgreedError(f"{name}: needs confirmation; to confirm: --yes")

@@ -29,6 +29,9 @@ def begin(targets: Targets, words: Sequence[str]) -> Beginning:
     """
     program = Program.current()
     if asks_help(program, words):
-        sys.exit(program.run(words).returncode)
+        shown = program.run(words)
+        sys.exit(shown.returncode)
+
     command, args = choose(program, words)
-    return Beginning(program, command, args, targets.hosts(program))
+    hosts = targets.hosts(program)
+    return Beginning(program, command, args, hosts)

@@ -63,16 +63,21 @@ def check_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> None
         sums = checksums(order.command.directory)
     else:
         job = ShippedCheck(program, order, hosts)
+
     way = transport(targets, hosts, params)
     elevation = become(program, params)
     job.connect(way, elevation)
 
+    # What the check prints is no output for the user: it becomes a reason, or nothing.
     examine = functools.partial(examined, sums)
     inner = view_for(params["form"], hosts)
     view = ExaminingView(inner, examine, STREAMS)
-    options = Options(forks=params["forks"], connect_timeout=params["connect_timeout"])
-    fleet = Fleet(job, options, view)
 
+    # A check is no run: it is not recorded, and `@failed` stays as it was.
+    forks = params["forks"]
+    connect_timeout = params["connect_timeout"]
+    options = Options(forks=forks, connect_timeout=connect_timeout)
+    fleet = Fleet(job, options, view)
     results = carry_out(fleet, job, view)
     sys.exit(outcome(fleet, view, results))
 
@@ -99,7 +104,8 @@ class InstalledCheck(CommandJob):
         program = path_on_host(self._installed, facts)
         words = self.order.command.words
         script = to_host.script("check.sh")
-        return Start(["sh", "-c", script, "check", program, *words])
+        argv = ["sh", "-c", script, "check", program, *words]
+        return Start(argv)
 
 
 def examined(
@@ -110,6 +116,8 @@ def examined(
         error = b"".join(captured.pieces("stderr"))
         reason = useful_line(error) or "the check failed"
         return replace(result, reason=reason)
+
+    # Without --installed, a host has printed no checksums.
     if result.state != "ok" or sums is None:
         return result
 
@@ -135,8 +143,10 @@ def checksums(directory: str) -> dict[str, str]:
 
 def drift(local: Mapping[str, str], remote: Mapping[str, str]) -> str:
     """Return how a host's files differ from the local ones, or "" if they do not."""
-    names = sorted({*local, *remote})
-    different = [name for name in names if local.get(name) != remote.get(name)]
+    different = []
+    for name in sorted({*local, *remote}):
+        if local.get(name) != remote.get(name):
+            different.append(name)
     if not different:
         return ""
     return f"differs from the local files: {shortened(different)}"

@@ -82,10 +82,11 @@ def asks_help(program: Program, words: Sequence[str]) -> bool:
 def check_shippable(command: Command) -> None:
     """Raise FleetError if the command needs more of this machine than its folder."""
     name = " ".join(command.words)
-    definition = command.definition
     if not command.directory:
         raise FleetError(f"{name}: a Python command cannot be shipped; {_INSTALLED}")
-    if definition.path_folders:
+
+    # These folders may be anywhere on this machine, and of any size.
+    if command.definition.path_folders:
         raise FleetError(
             f'{name}: the folders of "path" are not sent to hosts; {_INSTALLED}'
         )
@@ -110,6 +111,7 @@ class CommandJob(Job):
     def secret_values(self) -> Collection[str]:
         values = [*self._secrets.values(), *self._referenced.values()]
         declared = self.order.declared
+        # A secret argument that was answered to a question is in no argv, but in a variable.
         for argument in self.order.command.definition.args:
             word = argument.bare_name.upper().replace("-", "_")
             name = f"ARG_{word}"
@@ -119,7 +121,8 @@ class CommandJob(Job):
 
     def masked_words(self) -> list[str]:
         command = self.order.command
-        masked = self._program.masked_arguments(command, self.order.args)
+        args = self.order.args
+        masked = self._program.masked_arguments(command, args)
         return [*command.words, *masked]
 
     def _environment_on_host(
@@ -181,7 +184,7 @@ class ShippedJob(CommandJob):
         self._library = ""
         if loads_library:
             self._library = program.name.replace(":", "")  # see CLI_HOST_INIT in run.sh
-        self._requires = [requirement.row() for requirement in definition.requires]
+        self._requires = [needed.row() for needed in definition.requires]
 
         env_files: list[str] = []
         for level in definition.chain:
@@ -196,16 +199,18 @@ class ShippedJob(CommandJob):
     def _ship(self, definition: Definition) -> None:
         """Add core/lib and the command's folder, or only its file if it has no folder."""
         program = self._program
-        cli_json = json.dumps({"name": program.name, "version": program.version})
+        # The shell library reads both fields. The user's own cli.json stays here.
+        fields = {"name": program.name, "version": program.version}
         self.shipment.add_tree(program.lib_dir, "core/lib")
-        self.shipment.add_text("core/cli.json", cli_json)
+        self.shipment.add_text("core/cli.json", json.dumps(fields))
 
         if definition.is_script:
             place = f"{self._folder}/{definition.entrypoint}"
             self.shipment.add_file(definition.file, place)
         else:
             directory = self.order.command.directory
-            self.shipment.add_tree(directory, self._folder, _stays_here(definition))
+            excluded = _stays_here(definition)
+            self.shipment.add_tree(directory, self._folder, excluded)
         self.shipment.close()
 
     def _check_project(self) -> None:
@@ -220,7 +225,8 @@ class ShippedJob(CommandJob):
             for name, value in level.envs.items():
                 if _PROJECT in value:
                     places.append(f"envs: {name}")
-        for file in self.shipment.mentions(_PROJECT.encode(), self._folder):
+        word = _PROJECT.encode()
+        for file in self.shipment.mentions(word, self._folder):
             if file != "command.json":  # its `envs` are in the chain
                 places.append(file)
 
@@ -315,7 +321,8 @@ class InstalledJob(CommandJob):
         requested: Mapping[str, str],
         place: str,
     ) -> dict[str, str]:
-        return {**variables.for_installed(environment, requested), **self.recorded}
+        sent = variables.for_installed(environment, requested)
+        return {**sent, **self.recorded}
 
 
 def path_on_host(path: str, facts: Facts) -> str:
@@ -339,11 +346,13 @@ def _stays_here(definition: Definition) -> list[str]:
 
 def _start(command: Command) -> tuple[list[str], bool]:
     """Return the interpreter's argv or [], and whether bash loads core/lib; raises FleetError."""
-    file = os.path.join(command.directory, command.definition.entrypoint)
+    entrypoint = command.definition.entrypoint
+    file = os.path.join(command.directory, entrypoint)
     try:
         with open(file, "rb") as opened:
             mode = os.fstat(opened.fileno()).st_mode
             head = opened.read(_HEAD)
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
+
     return start_of(head, executable=bool(mode & 0o111))

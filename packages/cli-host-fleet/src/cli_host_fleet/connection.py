@@ -66,6 +66,7 @@ class Connection(EngineClient):  # type: ignore[misc]
         """Stop the remote command by closing ssh's stdin; if no command runs, end ssh at once."""
         session = self.session
         if session.over:
+            # The command has ended, so its result counts; only the rest of its output comes.
             self._limit(_DRAIN)
             return
         if session.stopped:
@@ -111,7 +112,8 @@ class Connection(EngineClient):  # type: ignore[misc]
 
     def _handle_read(self, sname: str) -> None:
         session = self.session
-        data = os.read(self.streams[sname].fd, _CHUNK)
+        descriptor = self.streams[sname].fd
+        data = os.read(descriptor, _CHUNK)
         if not data:
             raise EngineClientEOF
 
@@ -165,10 +167,14 @@ class Connection(EngineClient):  # type: ignore[misc]
             self._close_stream(name)
         self.invalidate()
 
+        # Only now are all bytes of the host read, and its result known.
         ending = self.session.ending(exit_status)
         state, status, reason = judge(ending, self._explain)
-        seconds = round(time.monotonic() - self._started, 3)
-        self._ended(Result(self.key, state, status, reason, 1, seconds))
+        seconds = time.monotonic() - self._started
+        result = Result(
+            self.key, state, status, reason, attempts=1, seconds=round(seconds, 3)
+        )
+        self._ended(result)
 
     def _end_process(self, abort: bool) -> int:
         """Wait for the end of the process, and return its exit status; with `abort`, kill it."""

@@ -60,23 +60,29 @@ class ConnectionNames:
         """Yield what can change the meaning of a ProxyCommand: directory and named variables."""
         if command == "none":
             return
+
         try:
             yield os.getcwd()
         except FileNotFoundError:
-            yield ""
+            yield ""  # somebody has removed the directory
+
         for variable in _VARIABLE.findall(command):
             yield self._environ.get(variable, "")
 
     def _content(self, path: str) -> bytes:
         """Return a digest of a file, or b"" if neither this process nor ssh can read it."""
-        if path not in self._of_files:
-            try:
-                with open(path, "rb") as opened:
-                    content = opened.read()
-                self._of_files[path] = hashlib.blake2b(content).digest()
-            except OSError:
-                self._of_files[path] = b""
-        return self._of_files[path]
+        if path in self._of_files:
+            return self._of_files[path]
+
+        digest = b""
+        try:
+            with open(path, "rb") as opened:
+                digest = hashlib.blake2b(opened.read()).digest()
+        except OSError:
+            pass  # a file that is made later changes the name, as it should
+
+        self._of_files[path] = digest
+        return digest
 
 
 def _random_name() -> str:

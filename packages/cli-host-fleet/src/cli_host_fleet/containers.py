@@ -90,9 +90,11 @@ class Containers:
     def options(self, hosts: Sequence[Host]) -> Mapping[str, Sequence[str]]:
         """Return the namespace of pods, or the user in a container. Raises FleetError."""
         if self._program == "kubectl":
-            users = [host.user for host in hosts if host.user]
-            if users:
-                raise FleetError(f"{users[0]}: kubectl cannot choose the user in a pod")
+            for host in hosts:
+                if host.user:
+                    raise FleetError(
+                        f"{host.user}: kubectl cannot choose the user in a pod"
+                    )
             in_namespace = ["--namespace", _namespace(self._place)]
             return {host.name: in_namespace for host in hosts}
 

@@ -86,6 +86,7 @@ class CopyJob(Job):
         self.sums = self.shipment.sums("files")
 
     def _add(self, file: str, name: str) -> None:
+        """Ship a file or folder, which copy.sh expects below `files`; raises FleetError."""
         if os.path.isdir(file):
             self.shipment.add_all(file, f"files/{name}")
         elif os.path.isfile(file):
@@ -100,7 +101,8 @@ class CopyJob(Job):
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
         script = to_host.script("copy.sh")
-        argv = ["sh", "-c", script, "copy", self._how, self._to]
+        operands = [self._how, self._to]
+        argv = ["sh", "-c", script, "copy", *operands]
         return Start(argv, {"CLI_DIR": place})
 
     def _environment_on_host(
@@ -116,7 +118,8 @@ def compared(sums: Sequence[str], result: Result, captured: Captured) -> Result:
     result = replace(result, files=copied)
 
     # The paths on the host depend on what was there before, so only the sums are compared.
-    if result.state == "ok" and sorted(copied.values()) != sorted(sums):
+    differs = sorted(copied.values()) != sorted(sums)
+    if result.state == "ok" and differs:
         reason = "the checksums on the host differ"
         return replace(result, state="failed", reason=reason)
     return result

@@ -55,14 +55,17 @@ def exec_on_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> No
     line = params["shell"]
     if not line and not words:
         raise FleetError("name a program to run, or give a line with --shell")
-    check_names(params["asked"])
-    program = Program.current()
+    asked = params["asked"]
+    check_names(asked)
+
     argv = [*words]
     if line:
+        # The second "bash" is $0, so that the words begin with $1.
         argv = ["bash", "-c", line, "bash", *words]
 
+    program = Program.current()
     hosts = targets.hosts(program)
-    job = ExecJob(hosts, argv, params["asked"], params["stdin"], is_line=bool(line))
+    job = ExecJob(hosts, argv, asked, params["stdin"], is_line=bool(line))
     sys.exit(run_or_preview(program, job, targets, params))
 
 

@@ -102,11 +102,14 @@ class Fleet:
         self._job = job
         self._options = options
         self._view = view
-        self._results: dict[str, Result] = {}
+
+        # A host is in one of these; `_again` has those to connect to in the next attempt.
         self._queue: deque[str] = deque()
         self._running: dict[str, Connection] = {}
         self._again: dict[str, Result] = {}
         self._examinations: dict[str, tuple[Result, Future[Result]]] = {}
+        self._results: dict[str, Result] = {}
+
         self._examiners = ThreadPoolExecutor(_EXAMINERS)
         self._lifelines = Lifelines()
         self._engine: Any = PreferredEngine("auto", {"fanout": options.forks})
@@ -150,6 +153,7 @@ class Fleet:
             self._queue = deque(batch)
             self._attempt(attempt, may_repeat=attempt <= retries)
 
+            # In the next attempt, only the hosts that this one did not reach.
             batch = [host for host in batch if host in self._again]
             if not batch or self._stops():
                 return
@@ -168,7 +172,8 @@ class Fleet:
                 self._examine(result)
             self._fill(ended)
 
-        self._engine.add_timer(EngineTimer(_TICK, _TICK, True, self))
+        timer = EngineTimer(_TICK, _TICK, True, self)
+        self._engine.add_timer(timer)
         self._fill(ended)
         self._engine.run(None)
 
@@ -184,15 +189,17 @@ class Fleet:
             if self._stops():
                 return
             host = self._queue.popleft()
-            self._again.pop(host, None)
+            self._again.pop(host, None)  # its former result no longer counts
 
             connection = self._connection(host, ended)
             self._running[host] = connection
             self._engine.add(connection)
 
     def _connection(self, host: str, ended: Callable[[Result], None]) -> Connection:
-        output = _Guarded(self._view, self._view.output(host))
+        view = self._view
+        output = _Guarded(view, view.output(host))
         session = self._job.session(host, output)
+
         until_greeting = self._options.connect_timeout + _SLACK
         until_end = self._options.timeout or math.inf
         return Connection(
@@ -217,7 +224,8 @@ class Fleet:
 
     def _collect_examined(self) -> None:
         """Take over the results of examinations that are done; after a signal, drop the others."""
-        for host, (result, future) in list(self._examinations.items()):
+        for host, (result, future) in [*self._examinations.items()]:
+            # An examination that has begun cannot be cancelled, and ends soon.
             if self.signal and future.cancel():
                 examined = _unexamined(result)
             elif future.done():

@@ -74,7 +74,8 @@ class GatherJob(Job):
         super().__init__(hosts)
         self._paths = paths
         self._directory = directory
-        if os.path.lexists(directory) and not os.path.isdir(directory):
+        is_something_else = os.path.lexists(directory) and not os.path.isdir(directory)
+        if is_something_else:
             raise FleetError(f"{directory}: not a directory")
         self.shipment.close()
 
@@ -111,7 +112,10 @@ def unpacked(result: Result, stream: IO[bytes], directory: str) -> Result:
             for name in unpacked_sums:
                 _move(name, fresh, directory)
     except (OSError, ValueError, tarfile.TarError) as failure:
-        problem = failure.strerror if isinstance(failure, OSError) else str(failure)
+        # Of an OSError, the path may be in the directory for fresh files, which is gone.
+        problem = ""
+        if isinstance(failure, OSError):
+            problem = failure.strerror or ""
         reason = f"{directory}: {problem or failure}"
         return replace(result, state="failed", reason=reason)
 
@@ -168,7 +172,8 @@ def _unpack(stream: IO[bytes], fresh: str) -> dict[str, str]:
             name = member.name.lstrip("/")
             if not _is_safe(name):
                 raise ValueError(f"{member.name!r}: not a path in an archive")
-            sums[name] = _write(content, os.path.join(fresh, name), member.mode)
+            path = os.path.join(fresh, name)
+            sums[name] = _write(content, path, member.mode)
     return sums
 
 
@@ -181,7 +186,10 @@ def _is_safe(name: str) -> bool:
 
 def _write(content: IO[bytes], path: str, mode: int) -> str:
     """Write a new file, which only its owner may write; return its checksum."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    directory = os.path.dirname(path)
+    os.makedirs(directory, exist_ok=True)
+
+    # An archive may have a name twice, so the second one is an error.
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     descriptor = os.open(path, flags, 0o600)
 

@@ -99,7 +99,8 @@ class GroupedView(TextView):
             row = ("", state, status, "", tries, reason)
             by_end.setdefault(row, []).append(result)
 
-        self._table([_row_of_all(alike) for alike in by_end.values()])
+        rows = [_row_of_all(alike) for alike in by_end.values()]
+        self._table(rows)
         self._summary(results, seconds)
 
     def _pass_on(self, host: str, held: _Held) -> None:
@@ -114,16 +115,18 @@ class GroupedView(TextView):
         groups = sorted(self._ended.values(), key=_largest_first)
         self._ended = {}
         known = [*self._printed.values(), *groups]
-        largest = max(known, key=lambda group: len(group.hosts), default=None)
+        largest = max(known, key=_number_of_hosts, default=None)
+        is_only = len(known) == 1
 
         for group in groups:
             digest = group.captured.digest()
             earlier = self._printed.get(digest)
             if earlier is None:
                 self._printed[digest] = group
-                self._print_group(group, largest, is_only=len(known) == 1)
+                self._print_group(group, largest, is_only=is_only)
                 continue
 
+            # Hosts that ended later, with an output that was printed before.
             self._title(group, f"the same as {folded(earlier.hosts)}")
             earlier.hosts += group.hosts
             group.captured.close()
@@ -214,18 +217,24 @@ class _Group:
         self.captured = captured
 
     def is_silent(self) -> bool:
-        return not any(self.captured.size(stream) for stream in STREAMS)
+        return self.size() == 0
+
+    def size(self) -> int:
+        return sum(self.captured.size(stream) for stream in STREAMS)
 
     def lines(self) -> list[str] | None:
         """Return the lines of both streams, or None if they are too many to compare."""
-        size = sum(self.captured.size(stream) for stream in STREAMS)
-        if size > _MOST_COMPARED:
+        if self.size() > _MOST_COMPARED:
             return None
 
         content = b""
         for stream in STREAMS:
             content += b"".join(self.captured.pieces(stream))
         return content.decode("utf-8", "surrogateescape").splitlines()
+
+
+def _number_of_hosts(group: _Group) -> int:
+    return len(group.hosts)
 
 
 def _largest_first(group: _Group) -> tuple[int, str]:

@@ -36,4 +36,6 @@ def list_hosts(targets: Targets, form: str) -> None:
             "variables": [*host.variables],  # names only: a value can be a password
         }
         rows.append(row)
-    click.echo(json.dumps({"hosts": rows}, indent=2))
+
+    text = json.dumps({"hosts": rows}, indent=2)
+    click.echo(text)

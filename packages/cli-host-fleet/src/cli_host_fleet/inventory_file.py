@@ -25,7 +25,11 @@ def read_inventory(file: str, config: str) -> Inventory:
     if not file:
         return _from_ssh_config(config)
 
-    printed = _run(file) if os.access(file, os.X_OK) else _read(file)
+    if os.access(file, os.X_OK):
+        printed = _run(file)
+    else:
+        printed = _read(file)
+
     try:
         listed = json.loads(printed)
     except ValueError as failure:
@@ -37,7 +41,8 @@ def read_inventory(file: str, config: str) -> Inventory:
             f"{file}: expected an object of groups, as ansible-inventory --list prints it"
         )
 
-    return _with_aliases(from_listing(listed), ssh_config.blocks(config))
+    inventory = from_listing(listed)
+    return _with_aliases(inventory, ssh_config.blocks(config))
 
 
 def _from_ssh_config(config: str) -> Inventory:
@@ -62,8 +67,10 @@ def _with_aliases(inventory: Inventory, blocks: Sequence[Sequence[str]]) -> Inve
 
 
 def _run(file: str) -> bytes:
+    # An absolute path, because a name alone would be looked up on PATH.
+    argv = [os.path.abspath(file), "--list"]
     try:
-        printed = output_of([os.path.abspath(file), "--list"], _PROGRAM_SECONDS)
+        printed = output_of(argv, _PROGRAM_SECONDS)
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror or failure}") from None
     if printed.status:

@@ -54,7 +54,8 @@ class Job:
         """Set the way to the hosts, and the user to run as."""
         self._transport = transport
         self._elevation = elevation
-        self._options = transport.options(list(self.hosts.values()))
+        hosts = list(self.hosts.values())
+        self._options = transport.options(hosts)
 
     def call(self, host: str) -> tuple[list[str], Mapping[str, str]]:
         """Return the argv and the environment of the program that connects to a host."""
@@ -115,7 +116,7 @@ class Job:
 
     def _prepared(self, host: Host, facts: Facts, nonce: str) -> Iterable[bytes]:
         """Return the bytes that a host needs to start; raises RefusedError."""
-        stem = stem_of_a_run()
+        stem = stem_of_a_run()  # a new name on each host
         place = f"{facts.temporary}/{stem}"
         try:
             start = self._start(host, facts, place)
@@ -129,14 +130,15 @@ class Job:
         order = to_host.order(
             start.library, start.environment, start.argv, start.requires
         )
-        return chain([opening], self.shipment.chunks(stem), [order])
+        archive = self.shipment.chunks(stem)
+        return chain([opening], archive, [order])
 
     def _prepared_for_sh(
         self, start: Start, nonce: str, stem: str, place: str
     ) -> Iterable[bytes]:
         """Return the bytes for a host without bash; raises RefusedError if bash is needed."""
         # The second word of `/usr/bin/env bash`, which a script's first line can name.
-        programs = [os.path.basename(word) for word in start.argv[:2]]
+        programs = {os.path.basename(word) for word in start.argv[:2]}
         if start.library or "bash" in programs:
             raise RefusedError("no bash on this host")
         for program, version, _ in start.requires:
@@ -148,7 +150,8 @@ class Job:
         size = self.shipment.size
         opening = to_host.opening_in_sh(nonce, size, place, start.requires)
         order = to_host.order_in_sh(start.environment, start.argv)
-        return chain([opening], self.shipment.chunks(stem), [order])
+        archive = self.shipment.chunks(stem)
+        return chain([opening], archive, [order])
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
         """Return what a host starts in the directory `place`; raises HostError, RefusedError."""

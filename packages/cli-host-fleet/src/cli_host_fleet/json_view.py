@@ -57,12 +57,14 @@ class JsonView:
 
     def _show(self, result: Result, captured: Captured) -> None:
         try:
+            # After an error, further output would only be a part of a document.
             if not self.problem:
                 self._write_before()
                 self._write_result(result, captured)
                 self._stdout.flush()
         except OSError as failure:
             self.problem = failure
+
         captured.close()
 
     def tick(

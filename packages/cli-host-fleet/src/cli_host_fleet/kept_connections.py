@@ -35,6 +35,7 @@ def kept_connections(
         printed = settings.of_host(host)
         if may_be_users:
             users = _users(printed)
+            # An empty list is an answer, too: ssh_config says all.
             if users is not None:
                 return host.name, users
 

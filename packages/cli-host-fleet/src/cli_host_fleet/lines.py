@@ -54,6 +54,7 @@ class Lines:
             self._write(piece)
         self._write(end + b"\n")
 
+        # The file is used again for the next line that does not come whole.
         self._begun.seek(0)
         self._begun.truncate()
         self._length = 0

@@ -27,7 +27,8 @@ def from_listing(listed: Mapping[str, Any]) -> Inventory:
     members: dict[str, dict[str, None]] = {}
     all_hosts: dict[str, None] = {}
     for name in groups:
-        members[name] = dict.fromkeys(_members(name, groups, ()))
+        hosts_of_group = _members(name, groups, ())
+        members[name] = dict.fromkeys(hosts_of_group)
         all_hosts |= members[name]
     of_hosts = _variables_of_hosts(listed)
     all_hosts |= dict.fromkeys(of_hosts)
@@ -88,7 +89,9 @@ def _group(name: str, listed: Any) -> _Group:
 
 
 def _are_names(listed: Any) -> bool:
-    return isinstance(listed, list) and all(isinstance(name, str) for name in listed)
+    if not isinstance(listed, list):
+        return False
+    return all(isinstance(name, str) for name in listed)
 
 
 def _members(
@@ -112,7 +115,8 @@ def _depth(name: str, groups: Mapping[str, _Group], below: tuple[str, ...]) -> i
     for parent, group in groups.items():
         # Groups may contain each other.
         if name in group.children and parent not in below:
-            depth = max(depth, _depth(parent, groups, (*below, name)))
+            above = _depth(parent, groups, (*below, name))
+            depth = max(depth, above)
     return 1 + depth
 
 

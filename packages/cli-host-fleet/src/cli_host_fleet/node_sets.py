@@ -34,12 +34,16 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         super().__init__()
         self._known = list(inventory.hosts)
         self._failed = failed
-        if inventory.closed:
-            groups = {name: ",".join(hosts) for name, hosts in inventory.groups.items()}
-            source = GroupSource("inventory", groups, ",".join(self._known))
-            self._inner = GroupResolver(source)
-        else:
+        if not inventory.closed:
             self._inner = GroupResolverConfig(_configured(), ILLEGAL_GROUP_CHARS)
+            return
+
+        groups = {}
+        for name, hosts in inventory.groups.items():
+            groups[name] = ",".join(hosts)
+        all_hosts = ",".join(self._known)
+        source = GroupSource("inventory", groups, all_hosts)
+        self._inner = GroupResolver(source)
 
     def group_nodes(self, group: str, namespace: str | None = None) -> list[str]:
         if not namespace:
@@ -63,6 +67,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
             if namespace:
                 raise
             nodes = []  # there is no group source, or it cannot list all hosts
+
         if namespace:
             return nodes
         return [*nodes, *self._known]
@@ -144,7 +149,8 @@ def names_of(
     users = {}
     for node in nodes:
         name = str(node)
-        users[name] = typed.get(name) or login or last_users.get(name, "")
+        last_user = last_users.get(name, "")
+        users[name] = typed.get(name) or login or last_user
     return users
 
 

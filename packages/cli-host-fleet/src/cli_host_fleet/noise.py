@@ -27,6 +27,8 @@ def useful_line(noise: bytes) -> str:
     for line in reversed(lines):
         if _CAUSE.match(line):
             return line
+
+    # Without a cause, a line that is more than "the connection was closed".
     for line in reversed(lines):
         if not _CONSEQUENCE.match(line):
             return line

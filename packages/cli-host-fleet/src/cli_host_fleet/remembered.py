@@ -29,6 +29,7 @@ def remember(file: str, names: list[str]) -> None:
     directory = os.path.dirname(file)
     os.makedirs(directory, mode=0o700, exist_ok=True)
 
+    # Beside the file, because a file moves atomically only within a file system.
     with tempfile.NamedTemporaryFile(
         "w", dir=directory, prefix=".failed-", delete=False
     ) as written:

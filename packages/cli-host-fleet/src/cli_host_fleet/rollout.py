@@ -25,6 +25,7 @@ class Amount:
                 f"{text!r}: expected a number of hosts or a percentage such as 25%"
             )
 
+        # A number may be larger than that of the hosts; a percentage may not.
         amount = cls(int(digits), percent=digits != text)
         if amount.percent and amount.number > 100:
             raise ValueError(f"{text!r}: more than 100%")

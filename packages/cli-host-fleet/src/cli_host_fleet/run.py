@@ -57,8 +57,10 @@ def run_on_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> Non
     beginning = begin(targets, words)
     program = beginning.program
     hosts = beginning.hosts
-    args, declared = program.ask_arguments(beginning.command, beginning.args)
-    order = Order(beginning.command, args, params["asked"], params["stdin"], declared)
+    command = beginning.command
+    # Questions come first, so that a run that waits for the hosts needs nobody.
+    args, declared = program.ask_arguments(command, beginning.args)
+    order = Order(command, args, params["asked"], params["stdin"], declared)
 
     job: Job
     if params["installed"]:
@@ -68,6 +70,6 @@ def run_on_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> Non
 
     if not params["dry_run"]:
         transport(targets, hosts, params)  # reports a missing ssh before the question
-        confirm(program, beginning.command, list(hosts), agreed=params["yes"])
+        confirm(program, command, list(hosts), agreed=params["yes"])
 
     sys.exit(run_or_preview(program, job, targets, params))

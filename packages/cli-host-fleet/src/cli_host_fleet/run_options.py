@@ -12,6 +12,8 @@ from cli_host_fleet.rollout import Amount
 
 
 class _AmountType(click.ParamType):  # type: ignore[type-arg]
+    """A number of hosts or a percentage, at least `least`."""
+
     name = "N|N%"
 
     def __init__(self, least: int) -> None:

@@ -72,12 +72,12 @@ def run_or_preview(
     elevation = become(program, params)
     job.connect(way, elevation)
     if view is None:
-        view = view_for(
-            params["form"], job.hosts, group=params["group"], diff=params["diff"]
-        )
+        group = params["group"]
+        view = view_for(params["form"], job.hosts, group=group, diff=params["diff"])
 
     words, args = job.recorded_as(program)
-    recorded = program.record(words, args, origin="fleet", secrets=job.secret_values())
+    secrets = job.secret_values()
+    recorded = program.record(words, args, origin="fleet", secrets=secrets)
     job.recorded = recorded.environment({})
 
     fleet = Fleet(job, options, view)
@@ -97,7 +97,8 @@ def carry_out(fleet: Fleet, job: Job, view: View) -> list[Result]:
     """Run a job on its hosts and show it; return the results in the order of the hosts."""
     start = time.monotonic()
     results = fleet.run(list(job.hosts))
-    view.end(results, time.monotonic() - start)
+    seconds = time.monotonic() - start
+    view.end(results, seconds)
     return results
 
 
@@ -119,7 +120,10 @@ def _remember(program: Program, job: Job, results: Iterable[Result]) -> None:
     failed = []
     for result in results:
         if result.state != "ok":
-            failed.append(login(job.hosts[result.host]))
+            host = job.hosts[result.host]
+            failed.append(login(host))
+
+    # The run is over, so a file that cannot be written is no reason to fail.
     try:
         remembered.remember(file, failed)
     except OSError as failure:

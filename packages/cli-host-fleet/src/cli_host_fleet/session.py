@@ -73,6 +73,7 @@ class Session:
             yield from self._heard_greeting(self._greeting, data)
             return
 
+        # Whatever the command prints is passed on, byte for byte; only reports are taken out.
         text, reports = self._reports[stream].feed(data)
         if text:
             self._output.write(stream, text)
@@ -111,6 +112,7 @@ class Session:
         self._greeted = True
         self._to_come -= 1
 
+        # The shell of the other user greets again; only its facts count.
         if self._to_come and self._elevation:
             self._greeting = Greeting()
             yield self._elevate(self._elevation)
@@ -132,6 +134,7 @@ class Session:
     def _heard_report(self, stream: str, report: str) -> Iterator[bytes]:
         """Act on a report of the host; take.sh, run.sh and elevate.sh print them."""
         word, _, text = report.partition(" ")
+
         if word == "status" and text.isdigit():
             self._status = int(text)
             self.over = True

@@ -60,9 +60,11 @@ class Shipment:
         that it points to. `.env` files and files that match `env_files` are excluded, because
         variables and secrets are sent in the environment.
         """
-        # The value of `$STAGE` in `.env.$STAGE` is unknown here, so any value stays.
-        named = [_REFERENCE.sub("*", os.path.normpath(path)) for path in env_files]
-        stays = [*_ENV_FILES, *named]
+        stays = [*_ENV_FILES]
+        for file in env_files:
+            # The value of `$STAGE` in `.env.$STAGE` is unknown here, so any value stays.
+            pattern = _REFERENCE.sub("*", os.path.normpath(file))
+            stays.append(pattern)
         top = os.path.realpath(directory)
 
         for current, directories, files in os.walk(top):
@@ -71,7 +73,8 @@ class Shipment:
             for name in sorted(directories):
                 if name in _STAYS_HERE:
                     continue
-                if os.path.islink(os.path.join(current, name)):
+                path = os.path.join(current, name)
+                if os.path.islink(path):
                     names.append(name)
                 else:
                     descends.append(name)
@@ -80,7 +83,8 @@ class Shipment:
             for name in sorted(names):
                 path = os.path.join(current, name)
                 inside = os.path.relpath(path, top)
-                if not _matches(name, stays) and not _matches(inside, stays):
+                is_excluded = _matches(name, stays) or _matches(inside, stays)
+                if not is_excluded:
                     self._add(path, f"{place}/{inside}", top)
 
     def add_file(self, path: str, place: str) -> None:
@@ -173,11 +177,13 @@ class Shipment:
             real = os.path.realpath(path)
             stays_inside = real.startswith(top + os.sep)
             if os.path.islink(path) and stays_inside:
-                self._add_link(place, os.path.relpath(real, os.path.dirname(path)))
+                target = os.path.relpath(real, os.path.dirname(path))
+                self._add_link(place, target)
                 return
 
             # Devices and pipes are left out.
-            if not stat.S_ISREG(os.stat(path).st_mode):
+            file_type = os.stat(path).st_mode
+            if not stat.S_ISREG(file_type):
                 return
             with open(path, "rb") as opened:
                 status = os.fstat(opened.fileno())
@@ -204,7 +210,8 @@ class Shipment:
         return tarfile.TarInfo(os.path.join(self._stem, place))
 
     def _add_stream(self, place: str, stream: IO[bytes], size: int, mode: int) -> None:
-        if place != "stdin" and self._file.tell() + size > _MOST_BYTES:
+        total = self._file.tell() + size
+        if place != "stdin" and total > _MOST_BYTES:
             raise FleetError(
                 f"{place}: the files for a host exceed {_MOST_BYTES >> 20} MiB"
             )

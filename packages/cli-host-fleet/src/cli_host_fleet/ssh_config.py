@@ -81,12 +81,13 @@ def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
 
 def _parsed(line: str) -> tuple[str, list[str]]:
     """Return a line's keyword, in lower case, and its values; `=` may follow the keyword."""
-    text = line.strip().replace("\t", " ").replace("=", " ", 1)
-    keyword, _, rest = text.partition(" ")
+    text = line.strip().replace("\t", " ")
+    keyword, _, rest = text.replace("=", " ", 1).partition(" ")
     try:
-        return keyword.lower(), shlex.split(rest, comments=True)
+        words = shlex.split(rest, comments=True)
     except ValueError:
-        return "", []
+        return "", []  # a quote is not closed
+    return keyword.lower(), words
 
 
 def _place(word: str, file: str) -> str:

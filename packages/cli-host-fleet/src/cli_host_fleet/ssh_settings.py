@@ -39,7 +39,8 @@ class Settings:
         jumps = parsed(printed).get("proxyjump", "none")
         for hop in jumps.split(","):
             # A configuration can send a gateway through itself; ssh refuses that later.
-            if hop == "none" or hop in passed or len(passed) == _MOST_HOPS:
+            is_loop = hop in passed or len(passed) == _MOST_HOPS
+            if hop == "none" or is_loop:
                 continue
             passed.add(hop)
 
@@ -48,10 +49,15 @@ class Settings:
             yield from self._of_gateways(settings, passed)
 
     def _of_hop(self, hop: str) -> str:
-        if hop not in self._of_hops:
-            argv = _hop_call(hop, self._calling)
-            self._of_hops[hop] = self._printed(argv) if argv else ""
-        return self._of_hops[hop]
+        if hop in self._of_hops:
+            return self._of_hops[hop]
+
+        argv = _hop_call(hop, self._calling)
+        printed = ""
+        if argv:
+            printed = self._printed(argv)
+        self._of_hops[hop] = printed
+        return printed
 
     def _printed(self, argv: Sequence[str]) -> str:
         """Return the printed settings, or "" on failure: ssh reports the error when it connects."""
@@ -60,6 +66,7 @@ class Settings:
             printed = output_of(argv, seconds, environ=self._environ, quiet=True)
         except OSError:
             return ""
+
         if printed.status:
             return ""
         return os.fsdecode(printed.stdout)
@@ -81,6 +88,7 @@ def _hop_call(hop: str, calling: Calling) -> list[str]:
         return []
     user, name, port = parts.groups()
 
+    # ssh itself connects to a gateway so: with its own file, and the user and port of ProxyJump.
     argv = ["ssh", "-G"]
     if calling.config:
         argv += ["-F", calling.config]

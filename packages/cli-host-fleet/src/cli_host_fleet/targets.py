@@ -46,6 +46,7 @@ class Targets:
         def failed() -> list[str]:
             return remembered.recall(file)
 
+        # An inventory's `ansible_user` yields to `--on USER@HOST` and -l.
         inventory = read_inventory(self.inventory, self.ssh_config)
         users = names_of(self.on, self.left_out, inventory, failed, self.user)
         known = {name: inventory.host(name) for name in users}
@@ -75,7 +76,8 @@ class Targets:
         """Return the place that the set names, and the rest; `@failed` has that of the last run."""
         place, selection = place_of(self.on)
         if not place and "@failed" in selection:
-            place, _ = place_of(remembered.recall(file)[0])
+            failed = remembered.recall(file)
+            place, _ = place_of(failed[0])
         return place, selection
 
     def _contained(self, place: str, selection: str, file: str) -> dict[str, Host]:
@@ -91,6 +93,7 @@ class Targets:
                 former_place, name = place_of(host)
                 if former_place == place:
                     names.append(name)
+
             if not names:
                 raise FleetError(f"@failed: the last run was not in {place}")
             return names
@@ -116,18 +119,23 @@ class Targets:
         if not self.env:
             return {name: host.variables for name, host in hosts.items()}
 
-        variables: dict[str, dict[str, str]] = {name: {} for name in hosts}
+        # A name that no host has is probably misspelt.
+        known: set[str] = set()
+        for host in hosts.values():
+            known |= host.settings.keys()
         for key in self.env:
-            is_known = False
-            for name, host in hosts.items():
-                if key in host.settings:
-                    variables[name][key] = host.settings[key]
-                    is_known = True
-            if not is_known:
+            if key not in known:
                 raise FleetError(
                     f"--env-from-inventory {key}: no host has this variable"
                 )
-        return dict(variables)
+
+        variables: dict[str, Mapping[str, str]] = {}
+        for name, host in hosts.items():
+            settings = host.settings
+            variables[name] = {
+                key: settings[key] for key in self.env if key in settings
+            }
+        return variables
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,14 +28,16 @@ class TextView:
         self.problem: OSError | None = None
         self._stdout = stdout
         self._stderr = stderr
-        is_plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        self._lively = os.isatty(stderr) and not is_plain
+        self._live = b""
+        self._lines: dict[str, tuple[Lines, Lines]] = {}
+
+        without_colour = bool(environ.get("NO_COLOR"))
+        is_dumb = environ.get("TERM") == "dumb"
+        self._lively = os.isatty(stderr) and not without_colour and not is_dumb
         self._columns = 80
         if self._lively:
             # A terminal without a known size says 0.
             self._columns = os.get_terminal_size(stderr).columns or 80
-        self._live = b""
-        self._lines: dict[str, tuple[Lines, Lines]] = {}
 
     def output(self, host: str) -> Output:
         prefix = f"{host}: ".encode()
@@ -58,6 +60,7 @@ class TextView:
             return
 
         text = f"{len(results)}/{total} · {counts(results)} · {' '.join(running)}"
+        # A full line would make some terminals begin the next one.
         line = text[: self._columns - 1].encode()
         if line != self._live:
             self._erase()
@@ -66,7 +69,8 @@ class TextView:
 
     def end(self, results: Sequence[Result], seconds: float) -> None:
         """Write one row per host, then how many hosts ended in each state."""
-        self._table([row_of(result) for result in results])
+        rows = [row_of(result) for result in results]
+        self._table(rows)
         self._summary(results, seconds)
 
     def _table(self, rows: Sequence[Row]) -> None:
@@ -110,7 +114,8 @@ class TextView:
             self._write(self._stderr, _ERASE)
 
     def _write(self, descriptor: int, data: bytes) -> None:
-        rest = memoryview(data)
+        rest = memoryview(data)  # a write to a pipe may take only a part
+
         try:
             while rest and not self.problem:
                 try:
@@ -133,8 +138,10 @@ class HostOutput:
 
 
 def row_of(result: Result) -> Row:
+    """Return the cells of a host's row: without a status or a time that nobody knows."""
     status = "" if result.status is None else str(result.status)
     seconds = f"{result.seconds:.1f}" if result.attempts else ""
+
     return (
         result.host,
         result.state,

@@ -20,7 +20,9 @@ _PLAIN = {*_PRINTABLE.encode()} - {*b"'\\%"}
 @functools.cache
 def script(name: str) -> str:
     """Return a host-side script without its comments."""
-    file = os.path.join(os.path.dirname(__file__), "host_side", name)
+    directory = os.path.dirname(__file__)
+    file = os.path.join(directory, "host_side", name)
+
     lines = []
     with open(file, encoding="utf-8") as opened:
         for line in opened:
@@ -28,6 +30,7 @@ def script(name: str) -> str:
             # Each byte of a script is sent to every host, so indentation goes, too.
             if code and not code.startswith("#"):
                 lines.append(code)
+
     return "\n".join(lines)
 
 
@@ -44,7 +47,8 @@ def text_for_sh(text: str) -> bytes:
 
 def items(words: Iterable[str]) -> bytes:
     """Return the words as a host's bash reads them: each ended by NUL."""
-    return b"".join(word.encode("utf-8", "surrogateescape") + b"\0" for word in words)
+    text = "".join(f"{word}\0" for word in words)
+    return text.encode("utf-8", "surrogateescape")
 
 
 def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
@@ -100,6 +104,8 @@ def opening_in_sh(
         "fleet_dir": place,
         "fleet_needs": programs,
     }
+
+    # run_in_sh.sh calls the function of take.sh, and reads the variables.
     parts = [script("take.sh"), _assigned(values), script("run_in_sh.sh")]
     return text_for_sh("\n".join(parts))
 
@@ -117,4 +123,7 @@ def order_in_sh(environment: Mapping[str, str], argv: Sequence[str]) -> bytes:
 
 def _assigned(values: Mapping[str, str]) -> str:
     """Return lines of sh that set variables."""
-    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
+    lines = []
+    for name, value in values.items():
+        lines.append(f"{name}={shlex.quote(value)}\n")
+    return "".join(lines)

@@ -60,7 +60,8 @@ def shipped(
     places = {name: place + path for name, path in _PLACES.items()}
 
     # Later ones win: what describes the run, the caller's own values, the sources (SPEC 2.6).
-    return {**sources, **requested, **_callers(variables), **words, **places}
+    callers = _callers(variables)
+    return {**sources, **requested, **callers, **words, **places}
 
 
 def for_installed(
