@@ -26,12 +26,10 @@ import rig as rigs  # noqa: E402
 
 def installation(root: Path, home: Path) -> Path:
     """Make an installation with `demo noop` and `demo flood`; return its `cli`."""
-    subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", root, "--name", "cli"],
-        env={"PATH": os.environ["PATH"], "HOME": str(home)},
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    init = [sys.executable, "-m", "host", "self", "init", root, "--name", "cli"]
+    env = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    subprocess.run(init, env=env, check=True, stdout=subprocess.DEVNULL)
+
     for word, script in (("noop", "#!/bin/sh\n"), ("flood", 'yes | head -c "$1"\n')):
         folder = root / "commands/demo" / word
         folder.mkdir(parents=True)
@@ -49,13 +47,16 @@ def installation(root: Path, home: Path) -> Path:
 def candidates(cli: Path, config: Path, work: Path, hosts: int) -> list[Timed]:
     on = f"web[01-{hosts:02}]"
     env = {"PATH": os.environ["PATH"], "HOME": str(work), "XDG_RUNTIME_DIR": str(work)}
+
+    # fleet keeps connections by itself; the others get the same from ssh's configuration.
     shared = work / "shared"
     keep = f"  ControlMaster auto\n  ControlPath {work}/%C\n  ControlPersist 60s\n"
     shared.write_text(config.read_text() + keep)
+
+    clush = [str(Path(sys.executable).with_name("clush")), "-w", on, "-f", str(hosts)]
+    fleet = [str(cli), "fleet", "run", "--on", on, "--ssh-config", str(config)]
     ssh = f"ssh -F {shared} -oBatchMode=yes -oLogLevel=ERROR"
     names = " ".join(f"web{number:02}" for number in range(1, hosts + 1))
-    fleet = [str(cli), "fleet", "run", "--on", on, "--ssh-config", str(config)]
-    clush = [str(Path(sys.executable).with_name("clush")), "-w", on, "-f", str(hosts)]
     each = f"printf '%s\\n' {names} | xargs -P {hosts} -I@ {ssh} @ true"
     return [
         Timed("clush", [*clush, "-o", f"-F {shared}", "true"], env),
@@ -66,55 +67,43 @@ def candidates(cli: Path, config: Path, work: Path, hosts: int) -> list[Timed]:
 
 def peak(cli: Path, config: Path, work: Path, megabytes: int) -> float:
     """Return the controller's largest resident size in MiB while a host prints so much."""
-    line = [
-        "fleet",
-        "run",
-        "--on",
-        "web01",
-        "--ssh-config",
-        str(config),
-        "demo",
-        "flood",
-    ]
-    done = subprocess.run(
-        ["/usr/bin/env", "time", "-v", str(cli), *line, f"{megabytes}000000"],
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(work),
-            "XDG_RUNTIME_DIR": str(work),
-        },
+    fleet = [str(cli), "fleet", "run", "--on", "web01", "--ssh-config", str(config)]
+    command = ["demo", "flood", f"{megabytes}000000"]
+    env = {"PATH": os.environ["PATH"], "HOME": str(work), "XDG_RUNTIME_DIR": str(work)}
+    finished = subprocess.run(
+        ["/usr/bin/env", "time", "-v", *fleet, *command],
+        env=env,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         check=True,
     )
-    found = re.search(r"Maximum resident set size \(kbytes\): (\d+)", done.stderr)
-    return int(found[1]) / 1024 if found else 0.0
+
+    size = re.search(r"Maximum resident set size \(kbytes\): (\d+)", finished.stderr)
+    return int(size[1]) / 1024 if size else 0.0
 
 
 def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hosts", type=int, default=20)
     parser.add_argument("--runs", type=int, default=15)
-    chosen = parser.parse_args(argv)
-    names = (f"web{number:02}" for number in range(1, chosen.hosts + 1))
+    options = parser.parse_args(argv)
+
+    names = (f"web{number:02}" for number in range(1, options.hosts + 1))
     rig = rigs.open_rig(names, rigs.IN_MEMORY)
     try:
         with tempfile.TemporaryDirectory(prefix="fb.", dir="/tmp") as place:
             work = Path(place)
             cli = installation(work / "acme", work)
-            timed = candidates(cli, rig.ssh_config, work, chosen.hosts)
-            measure(timed, chosen.runs)
-            print(
-                table(
-                    f"a command that does nothing on {chosen.hosts} hosts",
-                    timed,
-                    timed[0],
-                )
-            )
+
+            timed = candidates(cli, rig.ssh_config, work, options.hosts)
+            measure(timed, options.runs)
+            title = f"a command that does nothing on {options.hosts} hosts"
+            print(table(title, timed, timed[0]))
+
             for megabytes in (1, 10, 100):
-                found = peak(cli, rig.ssh_config, work, megabytes)
-                print(f"  {megabytes:>4} MB of output: {found:6.1f} MiB at most")
+                mebibytes = peak(cli, rig.ssh_config, work, megabytes)
+                print(f"  {megabytes:>4} MB of output: {mebibytes:6.1f} MiB at most")
     finally:
         rig.close()
 

@@ -48,6 +48,7 @@ for file in pathlib.Path({root!r}).rglob("command.json"):
     json.loads(file.read_text())
 """
 _CLICK = "bench_click_command"  # a module beside the packages
+_REMEMBERED = 3.0  # seconds after which the index remembers a file
 
 
 def main() -> None:
@@ -60,26 +61,31 @@ def main() -> None:
     )
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--out", type=Path, help="where the figures go, as JSON")
-    asked = parser.parse_args()
-    bin_dirs = [
+    options = parser.parse_args()
+
+    path = [
         str(Path(sys.executable).parent),
         str(Path(".venv-bench/node/bin").resolve()),
+        "/usr/local/bin",
+        "/usr/bin",
+        "/bin",
     ]
     with tempfile.TemporaryDirectory() as scratch:
         env = {
-            "PATH": os.pathsep.join([*bin_dirs, "/usr/local/bin", "/usr/bin", "/bin"]),
+            "PATH": os.pathsep.join(path),
             "HOME": scratch,
             "USER": "bench",
             "LANG": "C.UTF-8",
         }
-        bench = Bench(Path(scratch), env, asked.runs)
-        bench.make(peers=not asked.no_peers)
-        for take in range(1, asked.takes + 1):
-            print(f"Take {take} of {asked.takes}\n", flush=True)
+        bench = Bench(Path(scratch), env, options.runs)
+        bench.make(peers=not options.no_peers)
+        for take in range(1, options.takes + 1):
+            print(f"Take {take} of {options.takes}\n", flush=True)
             bench.figures.append([])
             bench.measure()
-    if asked.out:
-        asked.out.write_text(json.dumps(bench.described(), indent=1) + "\n")
+
+    if options.out:
+        options.out.write_text(json.dumps(bench.described(), indent=1) + "\n")
 
 
 class Bench:
@@ -98,38 +104,58 @@ class Bench:
         """Make all trees, and wait until their files are old enough to be remembered."""
         for size in (10, 100, 1000, 10_000):
             self.made[size] = self.installation(str(size), size)
-            for name, make in _PEERS.items() if peers else ():
-                if shutil.which(name, path=self.env["PATH"]) is None:
-                    print(f"{name} is not installed here; left out")
-                    continue
-                directory = self.scratch / f"{name}-{size}"
-                directory.mkdir()
-                self.peers.setdefault(name, {})[size] = make(directory, size)
+            if peers:
+                self._make_peers(size)
+
         self.settings = self.installation("settings")
         lines = "".join(f'SETTING_{i}="value {i}"\n' for i in range(10))
         (self.settings / "config/settings.conf").write_text(lines)
-        self.uv, self.env_file = self.installation("uv"), self.installation("env-file")
+        self.uv = self.installation("uv")
+        self.env_file = self.installation("env-file")
         self.change(self.env_file, env_files=[".env"])
         self.required = self.installation("required")
         self.change(self.required, requires=["sh", "tar", "bash>=3"])
         self.all = self.everything(lines)
+
+        self._make_python_command()
+        self._make_nested_run()
+        self._make_plugins()
+        time.sleep(_REMEMBERED)
+
+    def _make_peers(self, size: int) -> None:
+        for name, make in _PEERS.items():
+            if shutil.which(name, path=self.env["PATH"]) is None:
+                print(f"{name} is not installed here; left out")
+                continue
+            directory = self.scratch / f"{name}-{size}"
+            directory.mkdir()
+            self.peers.setdefault(name, {})[size] = make(directory, size)
+
+    def _make_python_command(self) -> None:
+        """Make an installation whose first command is a click command."""
         self.python = self.installation("python")
         self.change(self.python, entrypoint=f"{_CLICK}:main", envs={})
-        packages = next(Path(one) for one in sys.path if one.endswith("site-packages"))
-        (packages / f"{_CLICK}.py").write_text(
-            "import click\n\n@click.command\ndef main():\n    pass\n"
+        packages = next(
+            Path(path) for path in sys.path if path.endswith("site-packages")
         )
+        code = "import click\n\n@click.command\ndef main():\n    pass\n"
+        (packages / f"{_CLICK}.py").write_text(code)
+
+    def _make_nested_run(self) -> None:
+        """Make an installation whose first command runs its second one."""
         self.nested = self.installation("nested")
         inner = " ".join([str(self.nested / "core/cli"), *trees.words_of(1)])
         script = self.nested.joinpath("commands", *trees.words_of(0), "main.sh")
         script.write_text(f"#!/bin/bash\n{inner}\n")
+
+    def _make_plugins(self) -> None:
+        """Make installations with one plugin, with a disabled one, and with a hundred."""
         self.one_plugin = with_plugins(self.scratch / "one", 1)
         self.disabled = with_plugins(self.scratch / "disabled", 1)
         disable = [str(self.disabled), "self", "plugin", "disable", "p000"]
         subprocess.run(disable, env=self.env, check=True, stdout=subprocess.DEVNULL)
         trees.make_commands(self.disabled.parent.parent, 10)
         self.many_plugins = with_plugins(self.scratch / "many", 100)
-        time.sleep(3)
 
     def installation(self, name: str, size: int = 10) -> Path:
         root = self.scratch / f"cli-{name}"
@@ -142,12 +168,12 @@ class Bench:
     def change(self, root: Path, **fields: object) -> Path:
         """Change the definition of the first command and give it two `.env` files."""
         directory = root.joinpath("commands", *trees.words_of(0))
-        definition = directory / "command.json"
-        definition.write_text(
-            json.dumps({**json.loads(definition.read_text()), **fields})
-        )
+        definition_file = directory / "command.json"
+        definition = json.loads(definition_file.read_text())
+        definition_file.write_text(json.dumps({**definition, **fields}))
+
+        lines = "".join(f'ENTRY_{i}="$HOME/{i}"\n' for i in range(10))
         for name in (".env", ".env.local"):
-            lines = "".join(f'ENTRY_{i}="$HOME/{i}"\n' for i in range(10))
             (directory / name).write_text(lines)
         return directory
 
@@ -157,11 +183,11 @@ class Bench:
         (root / "config/settings.conf").write_text(settings)
         envs = {f"BENCH_{index}": f"${{HOME}}/value{index}" for index in range(10)}
         self.change(root, envs=envs, env_files=[".env", ".env.local"], args=_ARGUMENTS)
+
         plugin = root / "plugins/elsewhere"
         plugin.mkdir(parents=True)
-        (plugin / "plugin.json").write_text(
-            '{"name": "elsewhere", "hooks": "hooks.py"}'
-        )
+        manifest = {"name": "elsewhere", "hooks": "hooks.py"}
+        (plugin / "plugin.json").write_text(json.dumps(manifest))
         (plugin / "hooks.py").write_text(_SOURCE)
         return root
 
@@ -184,18 +210,19 @@ class Bench:
             if not row.seconds:
                 print(f"  {row.name:<52} too long to wait for")
                 continue
+
             ratio = row.over(baseline)
-            print(
-                f"  {row.name:<52} {row.median * 1000:9.2f} ms {ratio:7.2f} x",
-                flush=True,
-            )
+            milliseconds = row.median * 1000
+            print(f"  {row.name:<52} {milliseconds:9.2f} ms {ratio:7.2f} x", flush=True)
             figure = {
                 "kind": kind,
                 "case": row.name,
                 "ratio": ratio,
                 "seconds": row.median,
+                "runs": len(row.seconds),
+                **more,
             }
-            self.figures[-1].append({**figure, "runs": len(row.seconds), **more})
+            self.figures[-1].append(figure)
         print()
 
     def measure(self) -> None:
@@ -205,41 +232,49 @@ class Bench:
         self.thousands()
         self.python_command()
         self.memory()
-        for size in self.made if self.peers else ():
-            self.side_by_side(size)
+        if self.peers:
+            for size in self.made:
+                self.side_by_side(size)
 
     def runs(self) -> None:
         first = trees.words_of(0)
-        console = self.timed("a console script that pip made", self.made[10], *first)
-        console.argv = [str(Path(sys.executable).parent / "cli"), *first]
-        console.env = {**self.env, "CLI_DIR": str(self.made[10])}
-        rows = [
-            *(
-                self.timed(f"run, {size:,} commands", root, *trees.words_of(size - 1))
-                for size, root in self.made.items()
-                if size != 100
-            ),
-            Timed("run, 1 plugin", [str(self.one_plugin), "c000-0", "k0"], self.env),
+        one, many = str(self.one_plugin), str(self.many_plugins)
+        of_plugin = ("c000-0", "k0")
+
+        rows = []
+        for size, root in self.made.items():
+            if size != 100:
+                last = trees.words_of(size - 1)
+                rows.append(self.timed(f"run, {size:,} commands", root, *last))
+        rows += [
+            Timed("run, 1 plugin", [one, *of_plugin], self.env),
             Timed("run, 1 disabled plugin", [str(self.disabled), *first], self.env),
-            Timed(
-                "run, 100 plugins", [str(self.many_plugins), "c000-0", "k0"], self.env
-            ),
+            Timed("run, 100 plugins", [many, *of_plugin], self.env),
             self.timed("run inside a run", self.nested, *first),
             self.timed("run, settings.conf of ten assignments", self.settings, *first),
             self.timed("run, .env of ten lines", self.env_file, *first),
             self.timed("run, three required programs", self.required, *first),
             self.timed("run, everything at once", self.all, *first, "-fn", "7", "dev"),
-            console,
         ]
+        rows += self._console_scripts()
+
+        root = self.made[10_000]
+        rows.append(self.timed("Tab, 100 of 10,000 commands", root, *_tab(10_000)))
+        rows.append(self.timed("Tab, 10 of 10 commands", self.made[10], *_tab(10)))
+        self.report("run", self.floor(), rows)
+
+    def _console_scripts(self) -> list[Timed]:
+        """Return runs that begin with the scripts of pip and uv instead of our launcher."""
+        first = trees.words_of(0)
+        pip = Path(sys.executable).parent / "cli"
+        env = {**self.env, "CLI_DIR": str(self.made[10])}
+        rows = [Timed("a console script that pip made", [str(pip), *first], env)]
+
         uv = Path(".venv-bench/uv/bin/cli").resolve()
         if uv.exists():
             env = {**self.env, "CLI_DIR": str(self.uv)}  # each environment has its lock
             rows.append(Timed("a console script that uv made", [str(uv), *first], env))
-        rows.append(
-            self.timed("Tab, 100 of 10,000 commands", self.made[10_000], *_tab(10_000))
-        )
-        rows.append(self.timed("Tab, 10 of 10 commands", self.made[10], *_tab(10)))
-        self.report("run", self.floor(), rows)
+        return rows
 
     def recorded(self) -> None:
         """What the history costs a run of a script that does nothing."""
@@ -250,47 +285,39 @@ class Bench:
     def answers(self) -> None:
         """What people wait for before they run something."""
         bare = Timed("bare interpreter", self.bare, self.env)
+        small, large = self.made[10], self.made[10_000]
+        plugin_list = [str(self.many_plugins), "self", "plugin", "list"]
         rows = [
-            self.timed("--version", self.made[10], "--version"),
-            self.timed("listing of 10 commands", self.made[10], trees.words_of(0)[0]),
-            self.timed(
-                "listing of 100 commands, 10,000 in all", self.made[10_000], "cat042"
-            ),
-            self.timed("root of 100 categories", self.made[10_000]),
+            self.timed("--version", small, "--version"),
+            self.timed("listing of 10 commands", small, trees.words_of(0)[0]),
+            self.timed("listing of 100 commands, 10,000 in all", large, "cat042"),
+            self.timed("root of 100 categories", large),
             self.timed(
                 "self list --format json, 100 commands", self.made[100], *_json()
             ),
-            Timed(
-                "self plugin list, 100 plugins",
-                [str(self.many_plugins), "self", "plugin", "list"],
-                self.env,
-            ),
+            Timed("self plugin list, 100 plugins", plugin_list, self.env),
         ]
         self.report("answer", bare, rows)
 
     def thousands(self) -> None:
         """Everything in a large tree, against a loop that only parses its definitions."""
         root = self.made[10_000]
-        loop = [*self.bare[:-1], _LOOP.format(root=str(root / "commands"))]
+        program = _LOOP.format(root=str(root / "commands"))
+        loop = Timed(
+            "loop over the tree with json.loads", [*self.bare[:-1], program], self.env
+        )
+        search = ("self", "search", "number 4242")
         rows = [
             self.timed("self list --format json, 10,000 commands", root, *_json()),
-            self.timed(
-                "self search, 10,000 commands", root, "self", "search", "number 4242"
-            ),
+            self.timed("self search, 10,000 commands", root, *search),
         ]
-        self.report(
-            "thousands",
-            Timed("loop over the tree with json.loads", loop, self.env),
-            rows,
-        )
+        self.report("thousands", loop, rows)
 
     def python_command(self) -> None:
-        alone = Timed(
-            "python -c 'import click'", [sys.executable, "-c", "import click"], self.env
-        )
-        row = self.timed(
-            "command in Python with click", self.python, *trees.words_of(0)
-        )
+        argv = [sys.executable, "-c", "import click"]
+        alone = Timed("python -c 'import click'", argv, self.env)
+        first = trees.words_of(0)
+        row = self.timed("command in Python with click", self.python, *first)
         self.report("python", alone, [row])
 
     def memory(self) -> None:
@@ -313,26 +340,30 @@ class Bench:
         for what, words in ours.items():
             rows = [self.timed("cli", root, *words)]
             for name, sizes in self.peers.items():
-                directory = str(self.scratch / f"{name}-{size}")
-                env = {**self.env, "MISE_TRUSTED_CONFIG_PATHS": directory}
-                if what == "complete":
-                    env |= sizes[size].completing
-                argv = getattr(sizes[size], what)
-                rows.append(Timed(name, argv, env, directory))
-                rows[-1].argv = [
-                    shutil.which(name, path=self.env["PATH"]) or name,
-                    *argv[1:],
-                ]
+                rows.append(self._of_peer(name, sizes[size], what, size))
             self.report(f"{what} of {size:,}", self.floor(), rows, size=size, what=what)
+
+    def _of_peer(self, name: str, peer: trees.Peer, what: str, size: int) -> Timed:
+        directory = str(self.scratch / f"{name}-{size}")
+        env = {**self.env, "MISE_TRUSTED_CONFIG_PATHS": directory}
+        if what == "complete":
+            env |= peer.completing
+
+        # The absolute path, so that nothing is searched for while the clock runs.
+        _, *arguments = getattr(peer, what)
+        program = shutil.which(name, path=self.env["PATH"]) or name
+        return Timed(name, [program, *arguments], env, directory)
 
     def described(self) -> dict[str, Any]:
         """Return the figures of all takes with the machine and the versions."""
         versions = {"python": platform.python_version(), "cli-host": _version_of("cli")}
-        versions |= {name: _version_of(name, self.env["PATH"]) for name in self.peers}
+        for name in self.peers:
+            versions[name] = _version_of(name, self.env["PATH"])
+
+        system = f"{platform.system()} {platform.machine()}"
         return {
             "date": dt.datetime.now(dt.UTC).date().isoformat(),
-            "machine": f"{platform.system()} {platform.machine()}, {_processor()}, "
-            f"{os.cpu_count()} cores",
+            "machine": f"{system}, {_processor()}, {os.cpu_count()} cores",
             "runs": self.count,
             "versions": versions,
             "takes": self.figures,
@@ -352,9 +383,11 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    return next(
-        (one.split(":")[1].strip() for one in lines if "model name" in one), "unknown"
-    )
+
+    for line in lines:
+        if "model name" in line:
+            return line.split(":")[1].strip()
+    return "unknown"
 
 
 def _version_of(program: str, path: str = "") -> str:
@@ -363,11 +396,15 @@ def _version_of(program: str, path: str = "") -> str:
         import importlib_metadata
 
         return str(importlib_metadata.version("cli-host"))
-    found = shutil.which(program, path=path) or program
-    text = subprocess.run(
-        [found, "--version"], capture_output=True, text=True, check=True
-    ).stdout
-    return next((word for word in text.split() if word[:1].isdigit()), "?")
+
+    file = shutil.which(program, path=path) or program
+    finished = subprocess.run(
+        [file, "--version"], capture_output=True, text=True, check=True
+    )
+    for word in finished.stdout.split():
+        if word[:1].isdigit():
+            return word
+    return "?"
 
 
 if __name__ == "__main__":

@@ -60,15 +60,16 @@ class Figure:
     busy: list[float] = field(default_factory=list)
 
     def measure(self) -> None:
-        start, busy = time.perf_counter(), _children()
+        start = time.perf_counter()
+        busy = _children()
         self.run()
         self.seconds.append(time.perf_counter() - start)
         self.busy.append(_children() - busy)
 
     def medians(self) -> tuple[float, float]:
-        return statistics.median(self.seconds) * 1000, statistics.median(
-            self.busy
-        ) * 1000
+        clock = statistics.median(self.seconds)
+        busy = statistics.median(self.busy)
+        return clock * 1000, busy * 1000
 
 
 class Server:
@@ -82,23 +83,30 @@ class Server:
 
     def ask(self, method: str, **params: Any) -> Any:
         self._number += 1
-        body = {"method": method, "params": {**params, "_meta": _ENVELOPE}}
-        message = {"jsonrpc": "2.0", "id": self._number, **body}
+        message = {
+            "jsonrpc": "2.0",
+            "id": self._number,
+            "method": method,
+            "params": {**params, "_meta": _ENVELOPE},
+        }
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
         self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())["result"]
+        answer = self._process.stdout.readline()
+        return json.loads(answer)["result"]
 
     def busy(self) -> float:
         """Return the seconds of processors that it, its helpers and what ended have used."""
         main = self._process.pid
-        beside = Path(f"/proc/{main}/task/{main}/children").read_text().split()
-        stats = [Path(f"/proc/{one}/stat").read_text() for one in (main, *beside)]
-        fields = [stat.rpartition(")")[2].split()[11:15] for stat in stats]
-        return sum(int(one) for four in fields for one in four) / os.sysconf(
-            "SC_CLK_TCK"
-        )
+        helpers = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        ticks = 0
+        for process in (main, *helpers):
+            stat = Path(f"/proc/{process}/stat").read_text()
+            # utime, stime, cutime and cstime; the name before may contain blanks.
+            fields = stat.rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
         assert self._process.stdin
@@ -113,12 +121,8 @@ def _children() -> float:
 
 def installation(root: Path, env: dict[str, str]) -> str:
     """Make an installation with the demo commands; return its `cli`."""
-    subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", root, "--name", "cli"],
-        env=env,
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    init = [sys.executable, "-m", "host", "self", "init", root, "--name", "cli"]
+    subprocess.run(init, env=env, check=True, stdout=subprocess.DEVNULL)
     return str(root / "core/cli")
 
 
@@ -133,50 +137,60 @@ def first_list(argv: Sequence[str], env: dict[str, str]) -> Callable[[], object]
 
 def show(title: str, figures: Sequence[Figure], floor: tuple[float, float]) -> None:
     print(title)
-    for one in figures:
-        clock, busy = one.medians()
-        print(f"  {one.name:<44} {clock:8.1f} ms {busy:8.1f} ms of processors")
+    for figure in figures:
+        clock, busy = figure.medians()
+        print(f"  {figure.name:<44} {clock:8.1f} ms {busy:8.1f} ms of processors")
+
     clock, busy = figures[-1].medians()
-    print(
-        f"  ratio: {clock / floor[0]:.2f} by the clock, {busy / floor[1]:.2f} of processors\n"
-    )
+    by_clock = clock / floor[0]
+    of_processors = busy / floor[1]
+    print(f"  ratio: {by_clock:.2f} by the clock, {of_processors:.2f} of processors\n")
 
 
 def calls(cli: str, bare: Sequence[str], env: dict[str, str], runs: int) -> None:
     """Measure calls in blocks in turn: the clock of each, the processors of each block."""
-    ours, theirs = Server([cli, "mcp", "serve"], env), Server(bare, env)
-    line = [cli, "demo", "hello", "Ada"]
-    nowhere = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    ada = {"words": ["Ada"]}
+    ours = Server([cli, "mcp", "serve"], env)
+    theirs = Server(bare, env)
+
+    def call_bare() -> object:
+        return theirs.ask("tools/call", name="hello")
+
+    def run_at_shell() -> object:
+        return subprocess.run(
+            [cli, "demo", "hello", "Ada"],
+            env=env,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def call_tool() -> object:
+        arguments = {"words": ["Ada"]}
+        return ours.ask("tools/call", name="demo__hello", arguments=arguments)
+
     figures = [
-        Figure(
-            "a call of the bare server", lambda: theirs.ask("tools/call", name="hello")
-        ),
-        Figure(
-            "cli demo hello Ada",
-            lambda: subprocess.run(line, env=env, check=True, **nowhere),
-        ),
-        Figure(
-            "a call of demo__hello",
-            lambda: ours.ask("tools/call", name="demo__hello", arguments=ada),
-        ),
+        Figure("a call of the bare server", call_bare),
+        Figure("cli demo hello Ada", run_at_shell),
+        Figure("a call of demo__hello", call_tool),
     ]
-    for one in figures:
-        one.run()
-    busy = [0.0, 0.0, 0.0]
     meters = [theirs.busy, _children, ours.busy]
+    for figure in figures:
+        figure.run()
+
+    busy = [0.0, 0.0, 0.0]
     for _ in range(runs):
-        for index, one in enumerate(figures):
+        for index, figure in enumerate(figures):
             before = meters[index]()
             for _ in range(_BLOCK):
-                one.measure()
+                figure.measure()
             busy[index] += meters[index]() - before
-    for one, used in zip(figures, busy, strict=True):
-        one.busy = [used / (_BLOCK * runs)]
-    pairs = [one.medians() for one in figures[:2]]
-    show(
-        "a call", figures, (sum(one[0] for one in pairs), sum(one[1] for one in pairs))
-    )
+    for figure, seconds in zip(figures, busy, strict=True):
+        figure.busy = [seconds / (_BLOCK * runs)]
+
+    # The floor: a bare server's call, and the same run at a shell.
+    bare_clock, bare_busy = figures[0].medians()
+    run_clock, run_busy = figures[1].medians()
+    show("a call", figures, (bare_clock + run_clock, bare_busy + run_busy))
     ours.end()
     theirs.end()
 
@@ -184,23 +198,27 @@ def calls(cli: str, bare: Sequence[str], env: dict[str, str], runs: int) -> None
 def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=15)
-    chosen = parser.parse_args(argv)
+    options = parser.parse_args(argv)
+
     with tempfile.TemporaryDirectory(prefix="mcp-bench.") as place:
         env = {"PATH": os.environ["PATH"], "HOME": place}
         cli = installation(Path(place, "acme"), env)
-        Path(place, "bare.py").write_text(_BARE)
-        bare = [sys.executable, f"{place}/bare.py"]
+        script = Path(place, "bare.py")
+        script.write_text(_BARE)
+        bare = [sys.executable, str(script)]
+
         figures = [
             Figure("a bare server of the SDK", first_list(bare, env)),
             Figure("cli mcp serve", first_list([cli, "mcp", "serve"], env)),
         ]
-        for _ in range(chosen.runs + 1):
-            for one in figures:
-                one.measure()
-        for one in figures:
-            del one.seconds[0], one.busy[0]
+        for _ in range(options.runs + 1):
+            for figure in figures:
+                figure.measure()
+        for figure in figures:  # without the first run, which fills caches
+            del figure.seconds[0], figure.busy[0]
+
         show("from the start to the first list", figures, figures[0].medians())
-        calls(cli, bare, env, chosen.runs)
+        calls(cli, bare, env, options.runs)
 
 
 if __name__ == "__main__":

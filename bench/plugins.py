@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from pathlib import Path
 
 from timing import Timed, measure
@@ -27,7 +27,11 @@ from builtin_plugins.administration.program.launcher import write_launcher
 write_launcher(sys.argv[1])
 """
 _COMMAND = {"name": "Name", "description": "Description", "entrypoint": "main.sh"}
-_PLUGINS, _CATEGORIES, _COMMANDS = 100, 10, 10
+_HOOKS = "from host import hookimpl\n@hookimpl\ndef discover_commands(): return []\n"
+_PLUGINS = 100
+_CATEGORIES = 10  # of each plugin
+_COMMANDS = 10  # in each category
+_WORDS = ("c000-0", "k0")  # the first command of the first plugin
 
 
 def main() -> None:
@@ -36,25 +40,28 @@ def main() -> None:
         "--runs", type=int, default=21, help="measured runs of each (21)"
     )
     runs = parser.parse_args().runs
+
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         env = {"PATH": "/usr/bin:/bin", "HOME": scratch}
+        one = str(installation(root / "one", 1))
+        many = str(installation(root / "many", _PLUGINS))
+
         bare = [sys.executable, "-I", "-S", "-c", "pass"]
-        one, many = installation(root / "one", 1), installation(root / "many", _PLUGINS)
-        word = ["c000-0", "k0"]
         base = Timed("bare interpreter", bare, env)
-        listed = Timed("list", [str(many), "self", "plugin", "list"], env)
-        few = Timed("run, 1 plugin", [str(one), *word], env)
-        lots = Timed("run, 100 plugins", [str(many), *word], env)
-        measure([base, listed, few, lots], runs)
+        listed = Timed("list", [many, "self", "plugin", "list"], env)
+        with_one = Timed("run, 1 plugin", [one, *_WORDS], env)
+        with_many = Timed("run, 100 plugins", [many, *_WORDS], env)
+        measure([base, listed, with_one, with_many], runs)
+
         report("self plugin list, 100 plugins, 10,000 commands", listed, base, 4)
-        report("a run with 100 plugins to one with 1", lots, few, 1.15)
+        report("a run with 100 plugins to one with 1", with_many, with_one, 1.15)
         first_run(root / "venv", env, runs)
 
 
-def report(what: str, found: Timed, base: Timed, limit: float) -> None:
-    ratio = found.median / base.median
-    print(f"{what}: {found.median * 1000:.1f} ms, {ratio:.2f} x (limit {limit:g})")
+def report(what: str, timed: Timed, base: Timed, limit: float) -> None:
+    ratio = timed.median / base.median
+    print(f"{what}: {timed.median * 1000:.1f} ms, {ratio:.2f} x (limit {limit:g})")
 
 
 def installation(root: Path, plugins: int) -> Path:
@@ -62,21 +69,26 @@ def installation(root: Path, plugins: int) -> Path:
     for path in ("core", "commands", "plugins"):
         (root / path).mkdir(parents=True)
     (root / "core/cli.json").write_text('{"name": "Bench", "version": "1.0.0"}')
+
     for plugin in range(plugins):
+        folder = root / f"plugins/p{plugin:03}"
         for category in range(_CATEGORIES):
             for command in range(_COMMANDS):
-                place = (
-                    root / f"plugins/p{plugin:03}/c{plugin:03}-{category}/k{command}"
-                )
-                place.mkdir(parents=True)
-                (place / "command.json").write_text(json.dumps(_COMMAND))
-                (place / "main.sh").write_text("#!/bin/sh\n")
-                (place / "main.sh").chmod(0o755)
+                make_command(folder / f"c{plugin:03}-{category}/k{command}")
+
+    # The first runs write the lock and the index.
     launcher = root / "core/cli"
     write_launcher(launcher)
-    subprocess.run([launcher, "c000-0", "k0"], check=True)
-    subprocess.run([launcher, "c000-0", "k0"], check=True)
+    subprocess.run([launcher, *_WORDS], check=True)
+    subprocess.run([launcher, *_WORDS], check=True)
     return launcher
+
+
+def make_command(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "command.json").write_text(json.dumps(_COMMAND))
+    (folder / "main.sh").write_text("#!/bin/sh\n")
+    (folder / "main.sh").chmod(0o755)
 
 
 def first_run(root: Path, env: dict[str, str], runs: int) -> None:
@@ -88,46 +100,37 @@ def first_run(root: Path, env: dict[str, str], runs: int) -> None:
     (packages / "own.pth").write_text(f"{own}\n{source}\n")
     for number in range(50):
         distribution(packages, f"other{number}", "")
+
+    # The launcher must start this environment, so its own Python writes it.
     installation_root = root / "installation"
     installation(installation_root, 1)
     launcher = installation_root / "core/cli"
-    subprocess.run(
-        [
-            *(root / "bin/python", "-c"),
-            _WRITE,
-            launcher,
-        ],
-        check=True,
-    )
+    subprocess.run([root / "bin/python", "-c", _WRITE, launcher], check=True)
+
     seconds = []
     for number in range(runs):
-        distribution(
-            packages,
-            f"plugin{number}",
-            f"[cli_host]\nplugin{number} = plugin{number}\n",
-        )
+        name = f"plugin{number}"
+        distribution(packages, name, f"[cli_host]\n{name} = {name}\n")
         before = time.perf_counter()
-        subprocess.run([launcher, "c000-0", "k0"], check=True, env=env)
+        subprocess.run([launcher, *_WORDS], check=True, env=env)
         seconds.append(time.perf_counter() - before)
-    middle = sorted(seconds)[len(seconds) // 2]
+    middle = statistics.median(seconds)
     print(f"first run after an installation, 50 others: {middle:.2f} s (limit 0.5)")
 
 
 def distribution(packages: Path, name: str, points: str) -> None:
     """Install a distribution as pip would."""
+    metadata = f"{name}-1.0.dist-info"
     files = {
-        f"{name}.py": "from host import hookimpl\n@hookimpl\ndef discover_commands(): return []\n",
-        f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-        f"{name}-1.0.dist-info/entry_points.txt": points,
-        f"{name}-1.0.dist-info/RECORD": "",
+        f"{name}.py": _HOOKS,
+        f"{metadata}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{metadata}/entry_points.txt": points,
+        f"{metadata}/RECORD": "",
     }
-    archive = packages / f"{name}.zip"
-    with zipfile.ZipFile(archive, "w") as wheel:
-        for path, text in files.items():
-            wheel.writestr(path, text)
-    with zipfile.ZipFile(archive) as wheel:
-        wheel.extractall(packages)
-    archive.unlink()
+    for name_of_file, text in files.items():
+        path = packages / name_of_file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
 
 
 if __name__ == "__main__":

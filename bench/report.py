@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -47,6 +48,7 @@ _GOALS: dict[str, tuple[float, str]] = {
     "self search, 10,000 commands": (0.7, "loop over the tree"),
     "command in Python with click": (1.25, "time of `python -c 'import click'`"),
 }
+_MEBIBYTES = 10  # of a run, at most
 _KINDS = {"run": "A run", "list": "A listing", "complete": "A Tab completion"}
 _THEME = """
 svg { color: #24292f }
@@ -60,105 +62,117 @@ _COLOURS = {
 
 def main() -> None:
     source = Path(sys.argv[1])
-    found = json.loads(source.read_text())
+    series = json.loads(source.read_text())
+    parts = {
+        "machine": [_machine(series)],
+        "goals": list(_goals(series)),
+        "peers": list(_peers(series)),
+    }
     text = PAGE.read_text()
-    for name, lines in {
-        "machine": [_machine(found)],
-        "goals": list(_goals(found)),
-        "peers": list(_peers(found)),
-    }.items():
+    for name, lines in parts.items():
         text = between(text, name, lines)
     PAGE.write_text(text)
+
     for what in _KINDS:
-        plot(found, what, source.with_name(f"{what}.svg"))
+        plot(series, what, source.with_name(f"{what}.svg"))
 
 
 def between(text: str, name: str, lines: Sequence[str]) -> str:
     """Put lines between the two marks of a name; a page without them stays as it is."""
-    marks = f"<!-- {name} -->", f"<!-- /{name} -->"
-    pattern = re.compile(
-        f"({re.escape(marks[0])}\n).*?({re.escape(marks[1])})", re.DOTALL
-    )
-    return pattern.sub(lambda match: "\n".join([match[1], *lines, "", match[2]]), text)
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    pattern = re.compile(f"({re.escape(begin)}\n).*?({re.escape(end)})", re.DOTALL)
+
+    # A function, because the lines may contain backslashes.
+    def with_lines(match: re.Match[str]) -> str:
+        return "\n".join([match[1], *lines, "", match[2]])
+
+    return pattern.sub(with_lines, text)
 
 
-def _machine(found: dict[str, Any]) -> str:
+def _machine(series: dict[str, Any]) -> str:
     versions = ", ".join(
-        f"{name} {version}" for name, version in found["versions"].items()
+        f"{name} {version}" for name, version in series["versions"].items()
     )
     return (
-        f"Measured on {found['date']}: {found['machine']}; {versions}. Each figure is the median "
-        f"of {found['runs']} measurements, with the programs measured in turn, in "
-        f"{len(found['takes'])} series."
+        f"Measured on {series['date']}: {series['machine']}; {versions}. Each figure is the median "
+        f"of {series['runs']} measurements, with the programs measured in turn, in "
+        f"{len(series['takes'])} series."
     )
 
 
-def _ratios(found: dict[str, Any], **wanted: object) -> dict[str, list[float]]:
-    """Return the ratios of all takes by case, of the figures that have the `wanted` values."""
+def _ratios(series: dict[str, Any], **values: object) -> dict[str, list[float]]:
+    """Return the ratios of all takes by case, of the figures that have these values."""
     ratios: dict[str, list[float]] = defaultdict(list)
-    for take in found["takes"]:
+    for take in series["takes"]:
         for figure in take:
-            if "ratio" in figure and all(
-                figure.get(key) == one for key, one in wanted.items()
-            ):
+            is_asked = all(figure.get(key) == value for key, value in values.items())
+            if is_asked and "ratio" in figure:
                 ratios[figure["case"]].append(figure["ratio"])
     return ratios
 
 
 def _span(ratios: Sequence[float]) -> str:
-    low, high = min(ratios), max(ratios)
-    digits = 0 if low >= 20 else 1 if low >= 5 else 2
+    low = min(ratios)
+    high = max(ratios)
+    if low >= 20:
+        digits = 0
+    elif low >= 5:
+        digits = 1
+    else:
+        digits = 2
     ends = dict.fromkeys([f"{low:.{digits}f}", f"{high:.{digits}f}"])
     return " to ".join(ends)
 
 
-def _goals(found: dict[str, Any]) -> Iterator[str]:
+def _goals(series: dict[str, Any]) -> Iterator[str]:
     yield "| case | measured | at most | result |"
     yield "|---|---|---|---|"
-    for case, ratios in _ratios(found, what=None).items():
+    for case, ratios in _ratios(series, what=None).items():
         limit, base = _GOALS[case]
-        kept = "met" if max(ratios) <= limit else "**missed**"
+        result = _result(max(ratios), limit)
         goal = f"{limit:g} \N{MULTIPLICATION SIGN} the {base}"
-        yield f"| {case} | {_span(ratios)} | {goal} | {kept} |"
-    for take in found["takes"][:1]:
-        for figure in take:
-            if figure["kind"] == "memory":
-                kept = "met" if figure["mebibytes"] <= 10 else "**missed**"
-                yield f"| {figure['case']} | {figure['mebibytes']:.1f} MiB | 10 MiB | {kept} |"
+        yield f"| {case} | {_span(ratios)} | {goal} | {result} |"
+
+    # The memory of a run is the same in each take.
+    for figure in series["takes"][0]:
+        if figure["kind"] == "memory":
+            mebibytes = figure["mebibytes"]
+            result = _result(mebibytes, _MEBIBYTES)
+            measured = f"{mebibytes:.1f} MiB | {_MEBIBYTES} MiB"
+            yield f"| {figure['case']} | {measured} | {result} |"
 
 
-def _peers(found: dict[str, Any]) -> Iterator[str]:
-    names = [name for name in _COLOURS if name == "cli" or name in found["versions"]]
+def _result(value: float, limit: float) -> str:
+    return "met" if value <= limit else "**missed**"
+
+
+def _peers(series: dict[str, Any]) -> Iterator[str]:
+    names = [name for name in _COLOURS if name == "cli" or name in series["versions"]]
     for what, title in _KINDS.items():
         yield f"| {title}: ratio to the floor, by number of commands | {' | '.join(names)} |"
         yield f"|---|{'---|' * len(names)}"
         for size in (10, 100, 1000, 10_000):
-            ratios = _ratios(found, what=what, size=size)
-            cells = [
-                _span(ratios[name]) if ratios.get(name) else "over 10 s"
-                for name in names
-            ]
+            ratios = _ratios(series, what=what, size=size)
+            cells = []
+            for name in names:
+                cells.append(_span(ratios[name]) if name in ratios else "over 10 s")
             yield f"| {size:,} | {' | '.join(cells)} |"
         yield ""
 
 
-def plot(found: dict[str, Any], what: str, target: Path) -> None:
+def plot(series: dict[str, Any], what: str, target: Path) -> None:
     """Draw the milliseconds of all programs against the number of commands, both as logarithms."""
     mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": what, "font.size": 11}
     figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     axes = figure.add_subplot()
-    points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one in (
-        one for take in found["takes"] for one in take if one.get("what") == what
-    ):
-        points[one["case"]][one["size"]].append(one["seconds"] * 1000)
+
     for name, colour in _COLOURS.items():
-        sizes = sorted(points[name])
-        middle = [
-            sorted(points[name][size])[len(points[name][size]) // 2] for size in sizes
-        ]
+        points = _milliseconds(series, what, name)
+        sizes = sorted(points)
+        middles = [statistics.median_high(points[size]) for size in sizes]
         width = 3 if name == "cli" else 1.5
-        axes.plot(sizes, middle, marker="o", color=colour, linewidth=width, label=name)
+        axes.plot(sizes, middles, marker="o", color=colour, linewidth=width, label=name)
+
     axes.set(xscale="log", yscale="log", xlabel="commands", ylabel="milliseconds")
     axes.set_title(f"{_KINDS[what]}: time by number of commands", loc="left")
     axes.grid(which="major", alpha=0.25)
@@ -167,11 +181,22 @@ def plot(found: dict[str, Any], what: str, target: Path) -> None:
     target.write_text(themed(target.read_text()))
 
 
+def _milliseconds(
+    series: dict[str, Any], what: str, case: str
+) -> dict[int, list[float]]:
+    """Return the milliseconds of all takes by the number of commands."""
+    milliseconds: dict[int, list[float]] = defaultdict(list)
+    for take in series["takes"]:
+        for figure in take:
+            if figure.get("what") == what and figure["case"] == case:
+                milliseconds[figure["size"]].append(figure["seconds"] * 1000)
+    return milliseconds
+
+
 def themed(svg: str) -> str:
     """Let black follow the page: dark on a light page, light on a dark one."""
-    return svg.replace("#000000", "currentColor").replace(
-        "</style>", f"{_THEME}</style>", 1
-    )
+    svg = svg.replace("#000000", "currentColor")
+    return svg.replace("</style>", f"{_THEME}</style>", 1)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 RUNS = 5
+# Directories with programs and libraries of this machine.
+_SOURCES = (
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/local/lib",
+    "/opt",
+)
 SETUP = (
     "import resource, sys; from builtin_plugins.setup import main; main(['--quiet']);"
     "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
@@ -31,13 +39,7 @@ SETUP = (
 
 
 def files() -> Iterator[Path]:
-    for base in (
-        "/usr/lib/x86_64-linux-gnu",
-        "/usr/bin",
-        "/usr/lib",
-        "/usr/local/lib",
-        "/opt",
-    ):
+    for base in _SOURCES:
         for above, _, names in os.walk(base):
             for name in names:
                 path = Path(above, name)
@@ -52,10 +54,10 @@ def make_archive(path: Path, size: int) -> int:
         launcher = tarfile.TarInfo("App/tool")
         launcher.mode = 0o755
         archive.addfile(launcher)
+
         for count, file in enumerate(files(), 1):
-            archive.add(
-                file, f"App/{count % 50}/{count}", recursive=False, filter=plain
-            )
+            name = f"App/{count % 50}/{count}"
+            archive.add(file, name, recursive=False, filter=plain)
             if path.stat().st_size >= size:
                 break
     return count
@@ -80,14 +82,16 @@ def serve(directory: Path) -> str:
 
 def make_command(root: Path) -> None:
     """Make an installation with the command `setup tool`."""
-    tool = {
-        "name": "Tool",
-        "description": "A tool",
-        "entrypoint": "builtin_plugins.setup:main",
+    definitions = {
+        "core/cli.json": {"name": "CLI", "version": "1.0.0"},
+        "commands/setup/tool/command.json": {
+            "name": "Tool",
+            "description": "A tool",
+            "entrypoint": "builtin_plugins.setup:main",
+        },
     }
-    cli = {"name": "CLI", "version": "1.0.0"}
-    for name, content in (("core/cli", cli), ("commands/setup/tool/command", tool)):
-        path = root / f"{name}.json"
+    for name, content in definitions.items():
+        path = root / name
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(content))
 
@@ -104,14 +108,15 @@ def with_setup(address: str, root: Path, place: Path) -> tuple[float, int]:
         "TOOL_DESKTOP_FILE": str(place / "share" / "tool.desktop"),
     }
     started = time.perf_counter()
-    done = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-c", SETUP],
         env=environ,
         check=True,
         capture_output=True,
         text=True,
     )
-    return time.perf_counter() - started, int(done.stdout)
+    seconds = time.perf_counter() - started
+    return seconds, int(finished.stdout)
 
 
 def with_curl_and_tar(address: str, place: Path) -> float:
@@ -127,21 +132,28 @@ def main() -> None:
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     with tempfile.TemporaryDirectory() as directory:
         base = Path(directory)
-        (base / "site").mkdir()
+        archive = base / "site" / "tool.tar.gz"
+        archive.parent.mkdir()
         make_command(base / "root")
-        count = make_archive(base / "site" / "tool.tar.gz", megabytes * 1_000_000)
-        address = serve(base / "site") + "/tool.tar.gz"
-        ours, theirs, memory = [], [], 0
+        count = make_archive(archive, megabytes * 1_000_000)
+        address = f"{serve(archive.parent)}/{archive.name}"
+
+        ours = []
+        theirs = []
+        memory = 0
         for _ in range(RUNS):
             place = base / "place"
             theirs.append(with_curl_and_tar(address, place))
             shutil.rmtree(place)
+
             seconds, peak = with_setup(address, base / "root", place)
             ours.append(seconds)
             memory = max(memory, peak)
             shutil.rmtree(place)
-        own, baseline = statistics.median(ours), statistics.median(theirs)
-        packed = (base / "site" / "tool.tar.gz").stat().st_size / 1e6
+
+        own = statistics.median(ours)
+        baseline = statistics.median(theirs)
+        packed = archive.stat().st_size / 1e6
         print(f"archive: {packed:.0f} MB packed, {count} files, {RUNS} runs each")
         print(f"setup:       {own:6.2f} s  (peak memory {memory} MiB)")
         print(f"curl + tar:  {baseline:6.2f} s  (baseline)")

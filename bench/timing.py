@@ -49,18 +49,21 @@ class Timed:
         ended, _, _ = select.select([ending], [], [], _PATIENCE)
         seconds = time.perf_counter() - start
         os.close(ending)
+
         if not ended:
             process.kill()
-        if process.wait() and ended:
-            raise subprocess.CalledProcessError(process.returncode, self.argv)
-        if not ended:
+            process.wait()
             raise subprocess.TimeoutExpired(self.argv, _PATIENCE)
+        if process.wait():
+            raise subprocess.CalledProcessError(process.returncode, self.argv)
         return seconds
 
     @property
     def median(self) -> float:
         """Return the median of its runs; infinite where one was not waited for."""
-        return statistics.median(self.seconds) if self.seconds else float("inf")
+        if not self.seconds:
+            return float("inf")
+        return statistics.median(self.seconds)
 
     def over(self, baseline: Timed) -> float:
         """Return the median of the ratios to the baseline, turn by turn, as machines drift."""
@@ -83,9 +86,13 @@ def measure(
             except subprocess.TimeoutExpired:
                 left.remove(candidate)
                 continue
-            if turn >= warm_up or seconds > longest / _FEWEST:
+
+            # A slow command has too few turns to leave some of them out.
+            is_slow = seconds > longest / _FEWEST
+            if turn >= warm_up or is_slow:
                 candidate.seconds.append(seconds)
-            if len(candidate.seconds) >= _FEWEST and sum(candidate.seconds) > longest:
+            has_enough = len(candidate.seconds) >= _FEWEST
+            if has_enough and sum(candidate.seconds) > longest:
                 left.remove(candidate)
 
 
@@ -109,13 +116,13 @@ def peak_memory(argv: Sequence[str], env: Mapping[str, str]) -> float:
     """Return the largest resident size in MiB of a run up to its exec; Linux only."""
     packages = str(Path(host.__file__).parent.parent)
     program = _PLANNED.format(packages=packages, argv=list(argv))
-    done = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program],
         env=env,
         capture_output=True,
         check=True,
     )
-    return int(done.stdout) / 1024
+    return int(finished.stdout) / 1024
 
 
 def table(title: str, candidates: Sequence[Timed], baseline: Timed) -> str:
@@ -123,8 +130,7 @@ def table(title: str, candidates: Sequence[Timed], baseline: Timed) -> str:
     lines = [title]
     for candidate in candidates:
         ratio = candidate.median / baseline.median
-        lines.append(
-            f"  {candidate.name:<44} {candidate.median * 1000:9.2f} ms {ratio:7.2f} x"
-        )
+        milliseconds = candidate.median * 1000
+        lines.append(f"  {candidate.name:<44} {milliseconds:9.2f} ms {ratio:7.2f} x")
     lines.append(f"  (x {baseline.name}; median of {len(baseline.seconds)})")
     return "\n".join(lines)

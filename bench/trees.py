@@ -26,16 +26,14 @@ def make_commands(root: Path, count: int) -> None:
         category, command = words_of(index)
         directory = root / "commands" / category / command
         directory.mkdir(parents=True)
-        (directory / "command.json").write_text(
-            json.dumps(
-                {
-                    "name": command,
-                    "description": about(index),
-                    "entrypoint": "main.sh",
-                    "envs": _ENVS,
-                }
-            )
-        )
+        definition = {
+            "name": command,
+            "description": about(index),
+            "entrypoint": "main.sh",
+            "envs": _ENVS,
+        }
+        (directory / "command.json").write_text(json.dumps(definition))
+
         script = directory / "main.sh"
         script.write_text(_SCRIPT)
         script.chmod(0o755)
@@ -52,11 +50,11 @@ class Peer:
 
 
 def make_justfile(root: Path, count: int) -> Peer:
-    recipes = [
-        f"# {about(i)}\n{words_of(i)[1]}:\n    #!/bin/bash\n    :\n"
-        for i in range(count)
-    ]
-    (root / "justfile").write_text("\n".join(recipes))
+    lines = []
+    for index in range(count):
+        _, name = words_of(index)
+        lines += [f"# {about(index)}", f"{name}:", "    #!/bin/bash", "    :", ""]
+    (root / "justfile").write_text("\n".join(lines))
     return Peer(
         ["just", words_of(count - 1)[1]],
         ["just", "--list"],
@@ -66,30 +64,33 @@ def make_justfile(root: Path, count: int) -> Peer:
 
 
 def make_taskfile(root: Path, count: int) -> Peer:
-    tasks = [
-        f"  {words_of(i)[1]}:\n    desc: {about(i)}\n    silent: true\n    cmds: ['/bin/true']\n"
-        for i in range(count)
-    ]
-    (root / "Taskfile.yml").write_text("version: '3'\ntasks:\n" + "".join(tasks))
+    lines = ["version: '3'", "tasks:"]
+    for index in range(count):
+        _, name = words_of(index)
+        lines += [f"  {name}:", f"    desc: {about(index)}", "    silent: true"]
+        lines.append("    cmds: ['/bin/true']")
+    (root / "Taskfile.yml").write_text("\n".join([*lines, ""]))
     run = ["task", words_of(count - 1)[1]]
     return Peer(run, ["task", "--list-all"], ["task", "__complete", "cmd"])
 
 
 def make_invoke(root: Path, count: int) -> Peer:
-    tasks = [
-        f'@task\ndef {words_of(i)[1]}(c):\n    "{about(i)}"\n    c.run("/bin/true")\n\n'
-        for i in range(count)
-    ]
-    (root / "tasks.py").write_text("from invoke import task\n\n" + "".join(tasks))
+    lines = ["from invoke import task", ""]
+    for index in range(count):
+        _, name = words_of(index)
+        lines += ["@task", f"def {name}(c):", f'    "{about(index)}"']
+        lines += ['    c.run("/bin/true")', ""]
+    (root / "tasks.py").write_text("\n".join([*lines, ""]))
     run = ["invoke", words_of(count - 1)[1]]
     return Peer(run, ["invoke", "--list"], ["invoke", "--complete", "--", "invoke"])
 
 
 def make_mise(root: Path, count: int) -> Peer:
-    tasks = [
-        f"[tasks.{words_of(i)[1]}]\ndescription = '{about(i)}'\nrun = '/bin/true'\nquiet = true\n"
-        for i in range(count)
-    ]
-    (root / "mise.toml").write_text("\n".join(tasks))
+    lines = []
+    for index in range(count):
+        _, name = words_of(index)
+        lines += [f"[tasks.{name}]", f"description = '{about(index)}'"]
+        lines += ["run = '/bin/true'", "quiet = true", ""]
+    (root / "mise.toml").write_text("\n".join(lines))
     run = ["mise", "run", words_of(count - 1)[1]]
     return Peer(run, ["mise", "tasks", "ls"], ["mise", "tasks", "--complete"])
