@@ -25,13 +25,21 @@ MOST_BYTES = 512 << 20
 
 _VALIDATION_SECONDS = 20
 _CHUNK = 1 << 18
-_NAME_BYTES, _PATH_BYTES = 255, 1024
+_NAME_BYTES = 255
+_PATH_BYTES = 1024
 _LINK_HOPS = 40  # the kernel's limit
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _UNIX = 3  # the zip format's number for Unix, whose entries have file modes
 _BROKEN = (  # what the standard library raises for a damaged archive
-    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-    *(EOFError, ValueError, OverflowError, RecursionError, NotImplementedError),
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+    NotImplementedError,
 )
 
 

@@ -24,7 +24,7 @@ def bounded_call(
     command cannot be started. Raises OperationError if the command takes more than `seconds` or
     prints more than `most` bytes; the message begins with `called`.
     """
-    ended = supervise(
+    ending = supervise(
         command,
         environ,
         seconds,
@@ -34,6 +34,6 @@ def bounded_call(
         directory=directory,
         keeps_background=True,
     )
-    if ended.limit:
-        raise OperationError(f"{called}: {ended.why}")
-    return ended
+    if ending.limit:
+        raise OperationError(f"{called}: {ending.why}")
+    return ending

@@ -10,18 +10,29 @@ from builtin_plugins.io.bounded_call import bounded_call
 from host import OperationError, masked_text
 
 _KEPT_VARIABLES = (  # prefixes of the GIT_ variables that are passed to git
-    *("GIT_SSH", "GIT_SSL_", "GIT_PROXY_"),
-    *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+    "GIT_SSH",
+    "GIT_SSL_",
+    "GIT_PROXY_",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
 )
-_OPTIONS = (
-    *("-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"),
-    *("-c", "core.fsmonitor=false", "-c", "core.askPass=true"),
-    *("-c", "credential.interactive=false"),
-    *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
-    *("-c", "transfer.fsckObjects=true", "-c", "fetch.fsckObjects=true"),
-    *("-c", "fetch.recurseSubmodules=false", "-c", "submodule.recurse=false"),
-    *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),
-    *("-c", "core.bigFileThreshold=8m"),  # git streams larger blobs to save memory
+# The configuration of every call, with which git runs no code of a repository and never asks.
+_CONFIGURATION = (
+    "core.hooksPath=/dev/null",
+    "protocol.ext.allow=never",
+    "core.fsmonitor=false",
+    "core.askPass=true",
+    "credential.interactive=false",
+    "http.lowSpeedLimit=1000",
+    "http.lowSpeedTime=30",
+    "transfer.fsckObjects=true",
+    "fetch.fsckObjects=true",
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "core.bigFileThreshold=8m",  # git streams larger blobs to save memory
 )
 _ANSWER_LIMIT = 64 << 20  # bytes of output
 _UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
@@ -75,9 +86,14 @@ class Git:
         Raises OperationError if git fails or takes too long.
         """
         called = f"git {arguments[0]}"
+        command = ["git"]
+        for setting in _CONFIGURATION:
+            command += ["-c", setting]
+        command += arguments
+
         try:
-            ended = bounded_call(
-                ["git", *_OPTIONS, *arguments],
+            ending = bounded_call(
+                command,
                 self._environment(),
                 self.seconds,
                 called,
@@ -89,10 +105,11 @@ class Git:
         except FileNotFoundError:
             hint = "install git, or use an archive as the source"
             raise OperationError("git is not installed", hint) from None
-        if ended.status:
-            reason = self._reason(ended.stderr.decode("utf-8", "replace"))
+
+        if ending.status:
+            reason = self._reason(ending.stderr.decode("utf-8", "replace"))
             raise OperationError(f"{called}: {reason}")
-        return ended.stdout
+        return ending.stdout
 
     def contact(self, address: str, *arguments: str) -> bytes:
         """Run a git command that contacts the server at `address`; errors name the address."""

@@ -22,11 +22,14 @@ def progress_bar(
     """Yield the `progress` callback for `download`; only a terminal shows a bar."""
     from tqdm import tqdm
 
+    # A bar is drawn with escape codes, so whoever wants no colours gets none.
+    is_quiet = isinstance(messages, QuietMessages)
+    is_shown = not is_quiet and os.isatty(2) and messages.colours(2)
+
     tqdm.monitor_interval = 0  # no monitor thread
     with tqdm(
         desc=printable(label),
-        disable=isinstance(messages, QuietMessages)
-        or not (os.isatty(2) and messages.colours(2)),
+        disable=not is_shown,
         file=sys.stderr,
         dynamic_ncols=True,
         unit="iB",

@@ -33,16 +33,21 @@ def write_file(
     `check` is called at the last moment before the file is replaced, because the disk may have
     taken long to store the content; the exception that it raises leaves the old file in place.
     """
+    if isinstance(content, str):
+        content = content.encode()
+
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with _successor(path) as beside:
         with open(os.open(beside, flags, 0o600), "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(content)
             file.flush()
             _set_mode(path, file.fileno(), mode)
             os.fsync(file.fileno())
         if check is not None:
             check()
         os.rename(beside, path)
+
+    # Without this, the new name could be lost in a crash.
     sync_directory(os.path.dirname(path))
 
 
@@ -52,16 +57,21 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
     Without `mode`, it gets the mode of the old file or, if there is none, the read and write
     permissions of the directory. If the process runs as root, the old file's owner is kept too.
     """
-    if mode is None:
-        try:
-            former = os.stat(path)
-        except FileNotFoundError:
-            mode = stat.S_IMODE(os.stat(os.path.dirname(path) or ".").st_mode) & 0o666
-        else:
-            mode = stat.S_IMODE(former.st_mode)
-            if os.geteuid() == 0:
-                os.fchown(descriptor, former.st_uid, former.st_gid)
-    os.fchmod(descriptor, mode)
+    if mode is not None:
+        os.fchmod(descriptor, mode)
+        return
+
+    try:
+        former = os.stat(path)
+    except FileNotFoundError:
+        directory = os.stat(os.path.dirname(path) or ".")
+        os.fchmod(descriptor, stat.S_IMODE(directory.st_mode) & 0o666)
+        return
+
+    # The owner comes first, because a change of the owner may clear bits of the mode.
+    if os.geteuid() == 0:
+        os.fchown(descriptor, former.st_uid, former.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(former.st_mode))
 
 
 def make_directory(
@@ -72,15 +82,20 @@ def make_directory(
     Without `mode`, they get the mode of the nearest existing parent. `undo` gets steps that
     remove the new directories if they are empty.
     """
-    above = os.path.dirname(path)
     if os.path.isdir(path):
         return
+
+    above = os.path.dirname(path)
     make_directory(above, mode, undo)
+
+    # Another process may make the same directory at this moment.
     with suppress(FileExistsError):
         os.mkdir(path)
         if undo is not None:
             undo.callback(_remove_empty, path)
-        os.chmod(path, mode_below(above) if mode is None else mode)
+        if mode is None:
+            mode = mode_below(above)
+        os.chmod(path, mode)  # regardless of the umask
 
 
 def _remove_empty(path: str) -> None:
@@ -144,8 +159,10 @@ def copy_directory(source: str, target: str, **how: Any) -> None:
 
     try:
         shutil.copytree(source, target, symlinks=True, **how)
-    except shutil.Error as failure:  # a list of failures
-        raise OperationError(failure.args[0][0][2]) from None
+    except shutil.Error as error:
+        # Its argument lists all failures, each with the source, the target and the reason.
+        _source, _target, reason = error.args[0][0]
+        raise OperationError(reason) from None
 
 
 def is_real_dir(path: str) -> bool:
@@ -178,7 +195,8 @@ def sync_file_system(path: str) -> None:
 
 def exchange(one: str, other: str) -> None:
     """Swap two directories in one step. Raises OSError if the system does not support it."""
-    first, second = os.fsencode(one), os.fsencode(other)
+    first = os.fsencode(one)
+    second = os.fsencode(other)
     if sys.platform == "darwin":
         _call("renamex_np", first, second, _EXCHANGE, path=other)
     else:
@@ -189,7 +207,12 @@ def _call(name: str, *arguments: int | bytes, path: str) -> None:
     """Call a C library function that Python does not offer. Raises OSError, which names `path`."""
     import ctypes  # imported here to keep `self plugin list` fast
 
-    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
-    if function is None or function(*arguments):
-        code = ctypes.get_errno() if function else errno.ENOSYS
+    library = ctypes.CDLL(None, use_errno=True)
+    function = getattr(library, name, None)
+    if function is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), path)
+
+    failed = function(*arguments)
+    if failed:
+        code = ctypes.get_errno()
         raise OSError(code, os.strerror(code), path)

@@ -13,9 +13,8 @@ _WAIT_SECONDS = 120.0  # maximum time that a change waits for the lock
 _SILENT_SECONDS = 1.0  # time to wait before a message is printed
 _RETRY_SECONDS = 0.01
 
-OnWait = Callable[
-    [str], object
-]  # called with a message if another process has the lock
+# Called with a message if another process has the lock.
+OnWait = Callable[[str], object]
 
 
 @contextmanager
@@ -25,10 +24,10 @@ def file_lock(path: str, on_wait: OnWait | None = None) -> Iterator[int]:
     Raises OperationError if the file cannot be opened, or if another process has the lock. With
     `on_wait`, the function first waits for the lock, as `take_file_lock` does.
     """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     with os_errors_explained(path):
-        descriptor = os.open(
-            path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        )
+        descriptor = os.open(path, flags)
+
     try:
         if not take_file_lock(descriptor, on_wait) or not _is_at(path, descriptor):
             raise OperationError(f"{path}: another change is in progress", "try again")
@@ -51,17 +50,20 @@ def take_file_lock(descriptor: int, on_wait: OnWait | None = None) -> bool:
     to two minutes, and calls `on_wait` with a message after one second. Closing the descriptor
     releases the lock. Raises OSError.
     """
-    started, is_silent = time.monotonic(), True
+    started = time.monotonic()
+    is_announced = False
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            waited = time.monotonic() - started
-            if on_wait is None or waited >= _WAIT_SECONDS:
-                return False
-            if is_silent and waited >= _SILENT_SECONDS:
-                on_wait("waiting for another process to finish its change")
-                is_silent = False
-            time.sleep(_RETRY_SECONDS)
+            pass
         else:
             return True
+
+        waited = time.monotonic() - started
+        if on_wait is None or waited >= _WAIT_SECONDS:
+            return False
+        if waited >= _SILENT_SECONDS and not is_announced:
+            on_wait("waiting for another process to finish its change")
+            is_announced = True
+        time.sleep(_RETRY_SECONDS)

@@ -37,18 +37,23 @@ def undoing() -> Iterator[ExitStack]:
 
 
 def _worded(failure: BaseException, otherwise: object = "") -> str:
+    """Return a failure as one line; an OSError names its file, or `otherwise`."""
     if not isinstance(failure, OSError):
-        return str(failure) or type(failure).__name__
-    named = failure.filename2 or failure.filename or str(otherwise)
-    where = f"{os.fsdecode(named)}: " if named else ""
-    return f"{where}{failure.strerror or failure}"
+        return str(failure) or type(failure).__name__  # Ctrl-C has no text
+
+    reason = failure.strerror or str(failure)
+    # A rename has two files: the second is the one that it was to make.
+    path = failure.filename2 or failure.filename or str(otherwise)
+    if not path:
+        return reason
+    return f"{os.fsdecode(path)}: {reason}"
 
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
     """Delay SIGINT, SIGTERM and SIGHUP until the end of the block, which must be short."""
-    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    delayed = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, delayed)
     try:
         yield
     finally:
@@ -61,20 +66,22 @@ def cleanup_on_signal(work: Callable[[], int]) -> int:
     The signal raises KeyboardInterrupt in `work`, so that its cleanup runs; then the process ends
     with the same signal. An ignored signal (nohup) stays ignored.
     """
-    ended = int(signal.SIGINT)
+    received = int(signal.SIGINT)
 
-    def end(number: int, _: FrameType | None) -> None:
-        nonlocal ended
-        ended = number
-        signal.signal(number, signal.SIG_IGN)
+    def interrupt(number: int, _: FrameType | None) -> None:
+        nonlocal received
+        received = number
+        signal.signal(number, signal.SIG_IGN)  # a second one must not stop the cleanup
         raise KeyboardInterrupt
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, end)
+            signal.signal(number, interrupt)
+
     try:
         return work()
     except KeyboardInterrupt:
-        signal.signal(ended, signal.SIG_DFL)
-        os.kill(os.getpid(), ended)
-        return 128 + ended
+        # The caller sees that a signal ended the process, not an exit status.
+        signal.signal(received, signal.SIG_DFL)
+        os.kill(os.getpid(), received)
+        return 128 + received
