@@ -9,7 +9,7 @@ from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
 
@@ -50,10 +50,9 @@ class DeclaredNode(Node):
     ) -> None:
         self.tree = tree
         self.at = words
-        # the commands and categories at and below these words
-        self._declared = [
-            item for item in declared if item.words[: len(words)] == words
-        ]
+        # The commands and categories at and below these words.
+        depth = len(words)
+        self._declared = [item for item in declared if item.words[:depth] == words]
 
     @property
     def has_below(self) -> bool:
@@ -64,14 +63,17 @@ class DeclaredNode(Node):
 
     def inside(self) -> "dict[str, DeclaredNode]":
         depth = len(self.at)
-        # a category without commands below it is not listed
-        below = {
-            item.words[depth] for item in self._commands() if len(item.words) > depth
-        }
-        return {
-            word: DeclaredNode(self.tree, (*self.at, word), self._declared)
-            for word in sorted(below)
-        }
+        below = set()
+        for (
+            item
+        ) in self._commands():  # a category without commands below it is not listed
+            if len(item.words) > depth:
+                below.add(item.words[depth])
+
+        nodes = {}
+        for word in sorted(below):
+            nodes[word] = DeclaredNode(self.tree, (*self.at, word), self._declared)
+        return nodes
 
     def _commands(self) -> "Iterator[Declared]":
         """Yield the commands at and below this node."""
@@ -99,7 +101,8 @@ class DeclaredNode(Node):
 
     def aliased(self, alias: str) -> str:
         for item in self._commands():
-            if item.words[:-1] == self.at and alias in item.definition.aliases:
+            is_child = item.words[:-1] == self.at
+            if is_child and alias in item.definition.aliases:
                 return item.words[-1]
         return ""
 
@@ -119,7 +122,10 @@ def parse_declared(
     subcommand = values.pop("subcommand", ())
     text = values.pop("text", "")
     options_first = values.pop("options_first", False)
-    unchecked = values.pop("args", ()) if parser else ()
+    unchecked: Sequence[dict[str, Any]] = ()
+    if parser:  # click checks the arguments itself
+        unchecked = values.pop("args", ())
+
     definition = Definition("", Fields(owner, values), ours=ours)
     definition.parser = parser
     definition.subcommand = tuple(subcommand)
@@ -129,10 +135,12 @@ def parse_declared(
         from host.run.argument_declarations import unchecked_arguments
 
         definition.unchecked_args = unchecked_arguments(unchecked)
+
     if definition.path:
-        expected = "only a file can name folders, which are relative to that file"
-        raise DefinitionError(Problem(owner, expected, key="path"))
-    if "entrypoint" in fields and not (definition.in_python or definition.moved_to):
-        expected = 'expected a reference "package.module:attr"'
-        raise DefinitionError(Problem(owner, expected, key="entrypoint"))
+        reason = "only a file can name folders, which are relative to that file"
+        raise DefinitionError(Problem(owner, reason, key="path"))
+    can_run = definition.in_python or definition.moved_to != ""
+    if "entrypoint" in fields and not can_run:
+        reason = 'expected a reference "package.module:attr"'
+        raise DefinitionError(Problem(owner, reason, key="entrypoint"))
     return definition

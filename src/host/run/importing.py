@@ -24,13 +24,13 @@ def load_reference(reference: str) -> "Any":
     module, _, attribute = reference.partition(":")
     try:
         __import__(module)  # saves the import of importlib
-        found: Any = sys.modules[module]
+        target: Any = sys.modules[module]
         for name in attribute.split("."):
-            found = getattr(found, name)
+            target = getattr(target, name)
     except (Exception, SystemExit) as failure:
         what = f"cannot be loaded: {type(failure).__name__}: {failure}"
         raise PluginError(Problem(reference, what)) from failure
-    return found
+    return target
 
 
 def complete_import_path(needed: str = "") -> None:
@@ -39,14 +39,14 @@ def complete_import_path(needed: str = "") -> None:
     `site` is slow and runs code in `.pth` files. If the caller needs only the package `needed`,
     `site` is imported only if that package is not found without it.
     """
-    if not sys.flags.no_site or "site" in sys.modules or (needed and _finds(needed)):
+    is_complete = not sys.flags.no_site or "site" in sys.modules
+    if is_complete or (needed and _finds(needed)):
         return
     import site
 
-    stdout, sys.stdout = (
-        sys.stdout,
-        sys.stderr,
-    )  # output of a `.pth` file goes to stderr
+    # The output of a `.pth` file goes to stderr, so that it is not taken for that of the command.
+    stdout = sys.stdout
+    sys.stdout = sys.stderr
     try:
         site.main()
     finally:
@@ -71,15 +71,23 @@ def enter_plugin(folders: "Sequence[str]") -> None:
     if former == [*folders]:
         return
     sys.path[:] = program_path()
-    inside = tuple([f"{entry}/" for entry in former])
-    for name, module in [*sys.modules.items()] if former else ():
-        if (getattr(module, "__file__", None) or "").startswith(inside):
-            del sys.modules[name]
+    if former:
+        _forget_modules(former)
+
     behind_library = 0
     for index, entry in enumerate(sys.path):
         if entry.endswith("/lib-dynload"):  # the last directory of the standard library
             behind_library = index + 1
     sys.path[behind_library:behind_library] = map(_PluginFolder, folders)
+
+
+def _forget_modules(folders: "Sequence[str]") -> None:
+    """Remove the modules below these folders, so that another plugin imports its own."""
+    inside = tuple([f"{folder}/" for folder in folders])
+    for name, module in [*sys.modules.items()]:
+        file = getattr(module, "__file__", None) or ""  # None for a namespace package
+        if file.startswith(inside):
+            del sys.modules[name]
 
 
 def program_path() -> list[str]:

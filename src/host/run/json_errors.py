@@ -22,6 +22,7 @@ def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError
         position = _offset_of(token, text)
     else:
         position, what = _mistake(text)
+
     line = text.count("\n", 0, position) + 1
     column = position - text.rfind("\n", 0, position)
     return DefinitionError(Problem(path, what, line=line, column=column))
@@ -29,27 +30,34 @@ def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError
 
 def _offset_of(token: str, text: str) -> int:
     """Return the offset of the wrong `token`: a constant such as NaN, or a duplicate key."""
-    constants = [match.start() for match in _TOKEN.finditer(text) if match[0] == token]
-    keys = [*offsets_of_keys(text)]
-    first = dict(reversed(keys))
-    twice = [(path, offset) for path, offset in keys if offset > first[path]]
-    again = [offset for path, offset in twice if f".{path}".endswith(f".{token}")]
-    return [*constants, *again, 0][0]
+    for match in _TOKEN.finditer(text):
+        if match[0] == token:  # a key has quotes in the text, and none in `token`
+            return match.start()
+
+    known: set[str] = set()
+    for path, offset in offsets_of_keys(text):
+        is_named = f".{path}".endswith(f".{token}")
+        if is_named and path in known:
+            return offset
+        known.add(path)
+    return 0
 
 
 def _mistake(text: str) -> tuple[int, str]:
+    """Return the offset of the first mistake and what it is, as `json` finds it."""
     try:
         json.loads(text)
     except json.JSONDecodeError as failure:
         rest = text[failure.pos :].lstrip(_BLANKS)
         if rest.startswith(("//", "/*", "#")):
             return len(text) - len(rest), "comments are not allowed"
-        comma = _TRAILING_COMMA.match(text, text.rfind(",", 0, failure.pos + 1))
-        if comma and comma.end() > failure.pos:
+        # Some versions of Python point at the comma, and some at the bracket behind it.
+        last_comma = text.rfind(",", 0, failure.pos + 1)
+        comma = _TRAILING_COMMA.match(text, last_comma)
+        if comma is not None and comma.end() > failure.pos:
             return comma.start(), "trailing comma"
-        what = (
-            failure.msg.partition(": ")[0].removesuffix(" at").removesuffix(" starting")
-        )
+        what, _, _ = failure.msg.partition(": ")
+        what = what.removesuffix(" at").removesuffix(" starting")
         return failure.pos, what[0].lower() + what[1:]
     except (RecursionError, ValueError):
         pass
@@ -79,6 +87,10 @@ def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:
 def position_of_key(text: str, offsets: Mapping[str, int], key: str) -> tuple[int, int]:
     """Return the line and column of a key, or of its nearest parent that has an offset."""
     while key and key not in offsets:
-        key = key[: max(key.rfind("."), key.rfind("["), 0)]
-    before = text[: offsets.get(key, len(text) - len(text.lstrip()))]
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
+        last_part = max(key.rfind("."), key.rfind("["), 0)
+        key = key[:last_part]
+    beginning = len(text) - len(text.lstrip())
+    before = text[: offsets.get(key, beginning)]
+    line = before.count("\n") + 1
+    column = len(before) - before.rfind("\n")
+    return line, column

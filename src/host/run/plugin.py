@@ -44,7 +44,8 @@ class Plugin(Record):
     @property
     def full_name(self) -> str:
         """The name, with the distribution's name in parentheses if that is different."""
-        beside = (
-            self.reference and self.distribution != self.name and "(" not in self.name
-        )
-        return f"{self.name} ({self.distribution})" if beside else self.name
+        if not self.reference or self.distribution == self.name:
+            return self.name
+        if "(" in self.name:  # two plugins have the name, so the host has added it
+            return self.name
+        return f"{self.name} ({self.distribution})"

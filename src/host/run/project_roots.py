@@ -19,6 +19,7 @@ def project_roots(program: str, home: str) -> "Iterator[str]":
         at = posix.getcwd()
         device = posix.stat(at).st_dev
         last = ("/", realpath(home))
+        # As git does, the search stays in one file system: a mount may belong to somebody else.
         while posix.stat(at).st_dev == device:
             if is_directory(join(at, f".{program}/commands")):
                 yield at

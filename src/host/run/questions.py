@@ -31,7 +31,9 @@ def unconfirmed(
     if can_ask(may_ask=may_ask):
         return None
     command = " ".join(words)
-    why = "there is no terminal to ask on" if may_ask else FORBIDDEN
+    why = FORBIDDEN
+    if may_ask:
+        why = "there is no terminal to ask on"
     return NotConfirmedError(
         f"{command}: needs confirmation, but {why}",
         f"to run it without the question: {program} --yes {command} …",

@@ -50,36 +50,56 @@ def handles_help(file: str, word: str = "--help") -> bool:
 
     A script that handles `--help` is taken to handle `-h`, but not the other way round.
     """
-    if not is_file(file):
-        return False
-    try:
-        with open(file, "rb", buffering=0) as script:
-            content = script.read(_MOST_READ)
-    except OSError:
-        return False
+    content = _head(file)
     first, _, _ = content.partition(b"\n")
     shebang = first if first.startswith(b"#!") else b""
     extension = file.rpartition("/")[2].rpartition(".")[2]
     is_python = extension == "py" or re.search(rb"python|pypy|uv run", shebang)
-    if (is_python and re.search(_IMPORT, content)) or _has_argc_commands(content):
+    if is_python and re.search(_IMPORT, content):
         return True
-    may_be_short = word == "-h" and (b"-h" in content or b"getopts" in content)
-    if b"\0" in content or not (may_be_short or b"--help" in content):
-        return b"--help" in content
-    comments = _HASH
-    if extension in _SLASH_LANGUAGES or any(
-        name in shebang for name in _SLASH_INTERPRETERS
-    ):
-        comments = _SLASHES
-    elif extension == "lua" or b"lua" in shebang:
-        comments = _DASHES
-    code = re.sub(
-        _TEXT + b"|" + comments, lambda found: found[0] if found.lastindex else b"", content,
-        flags=re.DOTALL,
-    )  # fmt: skip
+    if _has_argc_commands(content):
+        return True
+
+    has_long = b"--help" in content
+    may_have_short = word == "-h" and (b"-h" in content or b"getopts" in content)
+    is_binary = b"\0" in content  # it has no comments
+    if is_binary or not (has_long or may_have_short):
+        return has_long
+    code = _without_comments(content, extension, shebang)
     if word == "-h" and (re.search(_SHORT, code) or _in_getopts(code)):
         return True
     return b"--help" in code
+
+
+def _head(file: str) -> bytes:
+    """Return the beginning of a regular file, or b"" if it cannot be read."""
+    if not is_file(file):  # reading a FIFO would not end
+        return b""
+    try:
+        with open(file, "rb", buffering=0) as script:
+            return script.read(_MOST_READ)
+    except OSError:
+        return b""
+
+
+def _without_comments(content: bytes, extension: str, shebang: bytes) -> bytes:
+    """Return a script without comments, because they may only mention `--help`."""
+    comments = _HASH
+    has_slashes = any(name in shebang for name in _SLASH_INTERPRETERS)
+    if has_slashes or extension in _SLASH_LANGUAGES:
+        comments = _SLASHES
+    elif extension == "lua" or b"lua" in shebang:
+        comments = _DASHES
+
+    # A text in quotes is matched, too, because a sign in it does not begin a comment. It has a
+    # group, and stays.
+    pattern = _TEXT + b"|" + comments
+    return re.sub(
+        pattern,
+        lambda match: match[0] if match.lastindex else b"",
+        content,
+        flags=re.DOTALL,
+    )
 
 
 def _has_argc_commands(content: bytes) -> bool:
@@ -89,6 +109,7 @@ def _has_argc_commands(content: bytes) -> bool:
 
 def _in_getopts(code: bytes) -> bool:
     """Return whether a `getopts` has the option `h` without a value."""
-    return any(
-        re.search(rb"h(?!:)", options[1]) for options in re.finditer(_GETOPTS, code)
-    )
+    for options in re.finditer(_GETOPTS, code):
+        if re.search(rb"h(?!:)", options[1]):
+            return True
+    return False

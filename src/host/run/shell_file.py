@@ -42,10 +42,11 @@ def check_shell(
         raise OperationError(what)
     if not shell_file:
         shell = basename(caller.get("SHELL", ""))
-        named = shell if shell in _SHELLS else "|".join(_SHELLS)
+        if shell not in _SHELLS:
+            shell = "|".join(_SHELLS)
         raise OperationError(
             f"{called}: changes the calling shell, which has no function for {program} yet",
-            f"run: {program} self completion {named} --install, and open a new shell",
+            f"run: {program} self completion {shell} --install, and open a new shell",
         )
 
 
@@ -61,8 +62,11 @@ def make_shell_file(path: str) -> None:
         descriptor = posix.open(encode(path), flags | posix.O_NONBLOCK, 0o600)
         try:
             status = posix.fstat(descriptor)
-            is_own = status.st_uid == posix.geteuid() and status.st_nlink == 1
-            if not (_stat.S_ISREG(status.st_mode) and is_own) or status.st_mode & 0o077:
+            is_file = _stat.S_ISREG(status.st_mode)
+            # A second link would be the name of another file of the user.
+            belongs_to_user = status.st_uid == posix.geteuid() and status.st_nlink == 1
+            is_private = status.st_mode & 0o077 == 0
+            if not (is_file and belongs_to_user and is_private):
                 what = f"{OPTION}: must be a file that only you can read and write"
                 raise OperationError(Problem(path, what))
             posix.ftruncate(descriptor, 0)
@@ -73,6 +77,7 @@ def make_shell_file(path: str) -> None:
 
 
 def _make_directory(path: str) -> None:
+    """Make a directory and those above it that are missing, for the user only."""
     missing = []
     while True:
         try:
@@ -81,6 +86,7 @@ def _make_directory(path: str) -> None:
         except FileNotFoundError:
             missing.append(path)
             path = dirname(path)
+
     for folder in reversed(missing):
         try:
             posix.mkdir(encode(folder), 0o700)

@@ -24,9 +24,9 @@ def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
     for name in names:
         folded.setdefault(_folded(name), name)
     bare = _folded(word)
-    size = len(bare)
     if bare and bare in folded:
         return [folded[bare]]
+    size = len(bare)
     if not 1 < size <= _LONGEST:
         return []
     if not alike:
@@ -66,16 +66,12 @@ def unknown_names(
     path: str, key: str, names: "Iterable[str]", known: "Sequence[str]"
 ) -> list[Problem]:
     """Return a problem for each of `names` that is not in `known`, with the nearest name."""
-    return [
-        Problem(
-            path,
-            f"{name} is not one of {', '.join(known)}",
-            did_you_mean(name, known),
-            key,
-        )
-        for name in names
-        if name not in known
-    ]
+    problems = []
+    for name in names:
+        if name not in known:
+            what = f"{name} is not one of {', '.join(known)}"
+            problems.append(Problem(path, what, did_you_mean(name, known), key))
+    return problems
 
 
 def _folded(name: str) -> str:

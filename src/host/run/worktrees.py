@@ -35,6 +35,7 @@ def twin_roots(project: "Project") -> list[str]:
     """
     top = project.root
     while not is_file(f"{top}/.git"):
+        # A directory `.git` is in the main work tree of a repository.
         if top in ("", "/") or is_directory(f"{top}/.git"):
             return []
         top = dirname(top)
@@ -46,15 +47,25 @@ def twin_roots(project: "Project") -> list[str]:
         project.check(f"{record}/gitdir")
     except DefinitionError:
         return []
+
+    inside = project.root[len(top) :]
+    return [f"{other}{inside}" for other in _other_tops(top, record)]
+
+
+def _other_tops(top: str, record: str) -> list[str]:
+    """Return the other work trees of the repository that has `record` for the one at `top`."""
     repository = dirname(dirname(record))
-    tops = [dirname(repository)] if basename(repository) == ".git" else []
+    tops = []
+    if basename(repository) == ".git":  # a bare repository has no main work tree
+        tops.append(dirname(repository))
     records = f"{repository}/worktrees"
     for name in _names_in(records):
-        other = _top_of(join(records, name))
-        if other and other != top and _record_of(other) == join(records, name):
+        other_record = join(records, name)
+        other = _top_of(other_record)
+        leads_back = other != "" and _record_of(other) == other_record
+        if leads_back and other != top:
             tops.append(other)
-    inside = project.root[len(top) :]
-    return [f"{top}{inside}" for top in tops]
+    return tops
 
 
 def _record_of(top: str) -> str:
@@ -66,8 +77,9 @@ def _record_of(top: str) -> str:
     if not link.startswith(_LINK):
         return ""
     record = realpath(join(top, link[len(_LINK) :]))
-    is_in_repository = basename(dirname(record)) == "worktrees"
-    return record if is_in_repository and _top_of(record) == top else ""
+    if basename(dirname(record)) != "worktrees":  # a submodule, for example
+        return ""
+    return record if _top_of(record) == top else ""
 
 
 def _top_of(record: str) -> str:

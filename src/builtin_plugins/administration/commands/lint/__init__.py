@@ -35,18 +35,18 @@ def lint(session: Session, directory: str | None, format: str, verbose: bool) ->
     here. If shellcheck is on PATH, it also checks the scripts.
     """
     lint = Lint(session)
-    found = [*(lint.here() if directory is None else lint.directory(directory))]
-    found += shellcheck_findings(lint.shell_scripts, session.environ)
-    findings = with_positions(found)
+    unplaced = [*(lint.here() if directory is None else lint.directory(directory))]
+    unplaced += shellcheck_findings(lint.shell_scripts, session.environ)
+    findings = with_positions(unplaced)
+
     if format == "json":
-        session.show_json(
-            {
-                "findings": [*map(_row, findings)],
-                "help": lint.help,
-                "descriptions": lint.descriptions,
-                "ignored_tags": dict(lint.ignored_tags),
-            }
-        )
+        result = {
+            "findings": [_row(finding) for finding in findings],
+            "help": lint.help,
+            "descriptions": lint.descriptions,
+            "ignored_tags": dict(lint.ignored_tags),
+        }
+        session.show_json(result)
     elif format == "github":
         session.show_lines(*map(_github_line, findings))
     else:
@@ -57,17 +57,23 @@ def lint(session: Session, directory: str | None, format: str, verbose: bool) ->
 
 def _summaries(lint: Lint, *, verbose: bool) -> Iterator[str]:
     """Yield the lines about all commands together."""
-    lists = {f"{kind} description": names for kind, names in lint.descriptions.items()}
-    lists |= {_HELP[who]: names for who, names in lint.help.items()}
+    lists = {}
+    for kind, names in lint.descriptions.items():
+        lists[f"{kind} description"] = names
+    for who, names in lint.help.items():
+        lists[_HELP[who]] = names
+
     for title, names in lists.items():
-        shown = sorted({*names})
-        if not shown:
+        commands = sorted({*names})
+        count = len(commands)
+        if not commands:
             continue
-        more = "" if verbose else f" and {len(shown) - _MOST_NAMES} more"
-        if verbose or len(shown) <= _MOST_NAMES:
-            yield f"{title}: {', '.join(shown)}"
+        if verbose or count <= _MOST_NAMES:
+            yield f"{title}: {', '.join(commands)}"
         else:
-            yield f"{title}: {len(shown)} commands: {', '.join(shown[:_MOST_NAMES])}{more}"
+            first = ", ".join(commands[:_MOST_NAMES])
+            rest = count - _MOST_NAMES
+            yield f"{title}: {count} commands: {first} and {rest} more"
     if verbose:
         for tag, count in sorted(lint.ignored_tags.items()):
             yield f"ignored tag: {tag} ({plural(count, 'script')})"
@@ -80,32 +86,36 @@ def _show_text(session: Session, findings: Sequence[Finding], count: int) -> Non
     elif not session.terminal.is_interactive:
         session.show_lines(*(str(finding.problem) for finding in findings))
     else:
-        located = [(one, one.problem) for one in findings]
-        rows = [
-            (at.path, f"{at.line}:{at.column}: {at.message}", one)
-            for one, at in located
-        ]
+        rows = []
+        for finding in findings:
+            problem = finding.problem
+            text = f"{problem.line}:{problem.column}: {problem.message}"
+            rows.append((problem.path, text, finding))
         lines = grouped(rows, session.terminal)
         session.show("\n".join([*lines, "", counted(findings), ""]))
 
 
 def _text(problem: Problem) -> str:
-    return f"{problem.message}; {problem.remedy}" if problem.remedy else problem.message
+    if not problem.remedy:
+        return problem.message
+    return f"{problem.message}; {problem.remedy}"
 
 
-def _row(one: Finding) -> dict[str, object]:
-    at = one.problem
+def _row(finding: Finding) -> dict[str, object]:
+    problem = finding.problem
     return {
-        "file": at.path,
-        "line": at.line,
-        "column": at.column,
-        "rule": one.rule,
-        "message": _text(at),
+        "file": problem.path,
+        "line": problem.line,
+        "column": problem.column,
+        "rule": finding.rule,
+        "message": _text(problem),
     }
 
 
-def _github_line(one: Finding) -> str:
+def _github_line(finding: Finding) -> str:
     """Return a workflow command, which GitHub shows as an annotation of the line."""
-    at, level = one.problem, "notice" if one.hint else "error"
-    text = _text(at).replace("%", "%25")
-    return f"::{level} file={at.path},line={at.line},col={at.column},title=lint {one.rule}::{text}"
+    problem = finding.problem
+    level = "notice" if finding.hint else "error"
+    place = f"file={problem.path},line={problem.line},col={problem.column}"
+    text = _text(problem).replace("%", "%25")
+    return f"::{level} {place},title=lint {finding.rule}::{text}"
