@@ -19,6 +19,7 @@ from builtin_plugins.administration.declared import (
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.history.page import (
     MASK,
+    SHORT_ID,
     command_line,
     csv_of,
     duration,
@@ -43,6 +44,7 @@ _LIMIT = {
     "pattern": "[0-9]{1,9}",
     "default": "50",
 }
+_NO_LIMIT = -1  # in SQLite
 _ORIGINS = ["terminal", "ci", "cron", "mcp", "fleet", "script"]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
@@ -80,29 +82,30 @@ def history(  # noqa: PLR0917 - one for each option
     category.json, project.json or cli.json has "record": true, or if CLI_RECORD=1 is set.
     """
     store = _imported(session)
-    beginning = _since(since) if since else ""
     runs = store.select(
         words,
         failed=failed,
         running=running,
-        since=beginning,
+        since=_since(since) if since else "",
         origin=origin or "",
-        limit=int(limit) or -1,
+        limit=int(limit) or _NO_LIMIT,
     )
     if running:
+        # The process of a run without an end may have been killed.
         runs = [run for run in runs if _is_alive(run)]
+
     if format == "json":
         session.show_json({"runs": [json_of(run) for run in runs]})
     elif format == "csv":
         session.show(csv_of(runs))
-    elif not runs:
-        session.show_lines(
-            "no recorded runs" if not words else "no recorded runs of these words"
-        )
-    else:
+    elif runs:
         states = {run["id"]: _state(run) for run in runs}
         lines = table(runs, session.terminal, session.program, states)
-        session.show("".join(f"{line}\n" for line in lines))
+        session.show("\n".join([*lines, ""]))
+    elif words:
+        session.show_lines("no recorded runs of these words")
+    else:
+        session.show_lines("no recorded runs")
 
 
 @self_command("history show", "Show everything about a recorded run", _ID, FORMAT)
@@ -112,35 +115,50 @@ def history_show(session: Session, id: str, format: str) -> None:
     if format == "json":
         session.show_json(json_of(run))
         return
-    facts = {
+
+    facts = _facts(session.program, run)
+    names = [name for name, value in facts.items() if value]
+    width = max(map(len, names)) + 1
+    styled = session.terminal.styled
+    for name in names:
+        gap = " " * (width - len(name))
+        value = printable(str(facts[name]))
+        session.show(f"{styled(name, 'name')}:{gap}{value}\n")
+
+    for result in run["hosts"] or ():
+        session.show_lines(f"  {_pairs(result)}")
+    if run["output"]:
+        session.show(f"{styled('output', 'name')}:\n")
+        session.show_lines(*run["output"].splitlines())
+
+
+def _facts(program: str, run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `history show` prints of a run; a fact without a value is left out there."""
+    time = ""
+    if run["seconds"] is not None:
+        time = duration(run["seconds"])
+    return {
         "id": run["id"],
-        "command": command_line(session.program, run),
+        "command": command_line(program, run),
         "start": run["start"],
-        "time": None if run["seconds"] is None else duration(run["seconds"]),
+        "time": time,
         "status": _state(run),
         "directory": run["directory"],
         "user": f"{run['user']}@{run['host']}",
         "origin": run["origin"],
-        "client": ", ".join(
-            f"{key}: {value}" for key, value in (run["client"] or {}).items()
-        ),
+        "client": _pairs(run["client"] or {}),
         "plugin": run["plugin"],
         "version": run["version"],
         "outer run": run["outer"],
     }
-    rows = [(name, printable(str(value))) for name, value in facts.items() if value]
-    width = max(len(name) for name, _ in rows) + 1
-    styled = session.terminal.styled
-    for name, value in rows:
-        session.show(f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n")
-    for result in run["hosts"] or ():
-        known = [
-            f"{key}: {value}" for key, value in result.items() if value is not None
-        ]
-        session.show_lines(f"  {', '.join(known)}")
-    if run["output"]:
-        session.show(f"{styled('output', 'name')}:\n")
-        session.show_lines(*run["output"].splitlines())
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    pairs = []
+    for key, value in values.items():
+        if value is not None:
+            pairs.append(f"{key}: {value}")
+    return ", ".join(pairs)
 
 
 @self_command("history rerun", "Run a recorded command again", _ID, YES)
@@ -151,29 +169,31 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
     """
     run = _found(session, id)
     line = command_line(session.program, run)
-    if any(MASK in argument for argument in run["arguments"]):
-        raise OperationError(
-            f"{run['id'][:7]}: its secret arguments are not recorded: {line}"
-        )
+    has_secret = any(MASK in argument for argument in run["arguments"])
+    if has_secret:
+        short_id = run["id"][:SHORT_ID]
+        what = f"{short_id}: its secret arguments are not recorded: {line}"
+        raise OperationError(what)
+
     question = f"Run {line} in {run['directory']}?"
     ask_to_continue(session, question, yes, "nothing was run", required=True)
+
     try:
         os.chdir(run["directory"])
     except OSError as failure:
         raise OperationError(f"{run['directory']}: {failure.strerror}") from None
+
     launcher = os.path.join(session.layout.core_dir, session.program)
-    os.execve(
-        launcher, [launcher, *run["words"], *run["arguments"]], dict(session.environ)
-    )
+    argv = [launcher, *run["words"], *run["arguments"]]
+    os.execve(launcher, argv, dict(session.environ))
 
 
 @self_command("history clear", "Delete all recorded runs", YES)
 def history_clear(session: Session, yes: bool) -> None:
     """Delete all recorded runs that have ended."""
     store = _imported(session)
-    ask_to_continue(
-        session, "Delete the history of this installation?", yes, "nothing was deleted"
-    )
+    question = "Delete the history of this installation?"
+    ask_to_continue(session, question, yes, "nothing was deleted")
     session.show_lines(f"deleted {store.clear()} runs")
 
 
@@ -187,9 +207,9 @@ def run_store(session: Session) -> RunStore:
         from builtin_plugins.history.store import RunStore
     except ModuleNotFoundError as missing:
         what = f"the history needs SQLite, which this Python lacks ({missing})"
-        raise OperationError(
-            what, f"use another Python than {sys.executable}"
-        ) from None
+        remedy = f"use another Python than {sys.executable}"
+        raise OperationError(what, remedy) from None
+
     state = xdg_home(session.environ, "STATE")
     return RunStore(history_path(state, session.layout.root))
 
@@ -199,9 +219,8 @@ def _imported(session: Session) -> RunStore:
     store = run_store(session)
     if store.import_spool():
         config = session.installation.config
-        store.prune(
-            config.history_runs, config.history_days, datetime.now(UTC).isoformat()
-        )
+        now = datetime.now(UTC).isoformat()
+        store.prune(config.history_runs, config.history_days, now)
     return store
 
 
@@ -209,28 +228,28 @@ def _found(session: Session, beginning: str) -> Mapping[str, Any]:
     runs = _imported(session).find(beginning.lower())
     if len(runs) == 1:
         return runs[0]
-    remedy = f"see: {session.program} self history"
+
     if not runs:
-        raise UsageError(
-            f"no recorded run has an id that begins with {beginning}", remedy
-        )
-    raise UsageError(
-        f"{len(runs)} recorded runs have ids that begin with {beginning}", remedy
-    )
+        what = f"no recorded run has an id that begins with {beginning}"
+    else:
+        what = f"{len(runs)} recorded runs have ids that begin with {beginning}"
+    raise UsageError(what, f"see: {session.program} self history")
 
 
 def _since(text: str) -> str:
     """Return the time in UTC that `text` means: `90m`, `1d`, or a date such as 2026-03-01."""
-    match = re.fullmatch(r"(\d{1,6})([smhdw])", text)
-    if match:
-        ago = timedelta(seconds=int(match[1]) * _UNITS[match[2]])
-        moment = datetime.now(UTC) - ago
+    duration_match = re.fullmatch(r"(\d{1,6})([smhdw])", text)
+    if duration_match:
+        number, unit = duration_match.groups()
+        seconds = int(number) * _UNITS[unit]
+        moment = datetime.now(UTC) - timedelta(seconds=seconds)
     else:
         try:
             moment = datetime.fromisoformat(text).astimezone(UTC)
         except (ValueError, OverflowError):
             remedy = "use a number with s, m, h, d or w (such as 12h), or a date such as 2026-03-01"
             raise UsageError(f"--since: {text} is no time", remedy) from None
+
     return moment.strftime("%Y-%m-%dT%H:%M:%S")
 
 
@@ -239,7 +258,9 @@ def _state(run: Mapping[str, Any]) -> str:
     import signal
 
     if run["status"] is None:
-        return "running" if _is_alive(run) else "lost"
+        if _is_alive(run):
+            return "running"
+        return "lost"
     if run["signal"]:
         try:
             return signal.Signals(run["signal"]).name
@@ -257,5 +278,5 @@ def _is_alive(run: Mapping[str, Any]) -> bool:
     except ProcessLookupError:
         return False
     except (PermissionError, TypeError, OverflowError):
-        pass
+        pass  # a process of another user, or a number that somebody has edited
     return True

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from builtin_plugins.history.page import command_line
+from builtin_plugins.history.page import SHORT_ID, command_line
 from builtin_plugins.history.store import RunStore
 from host import OperationError
 from host.cli.completion import Completer, Offer
@@ -16,12 +16,17 @@ def run_ids(given: Sequence[str], completer: Completer) -> Offer:
     """Return the ids of the newest runs, each with its command line."""
     if given:
         return Offer()
+
     installation = completer.installation
     state = xdg_home(installation.environ, "STATE")
     store = RunStore(history_path(state, installation.layout.root))
     try:
         runs = store.select(limit=_MOST)
     except OperationError:
-        return Offer()
+        return Offer()  # Tab shows no errors
+
     program = installation.layout.program
-    return Offer([(run["id"][:7], command_line(program, run)) for run in runs])
+    offered = []
+    for run in runs:
+        offered.append((run["id"][:SHORT_ID], command_line(program, run)))
+    return Offer(offered)

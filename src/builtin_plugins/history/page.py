@@ -33,7 +33,7 @@ RUN_KEYS = (  # of a run, in the order in which JSON and CSV show them
 )
 MASK = "********"
 _HEADINGS = ("ID", "WHEN", "WHO", "COMMAND", "TIME", "STATUS", "ORIGIN")
-_SHORT_ID = 7
+SHORT_ID = 7
 _NARROWEST_COMMAND = 12
 _COMMAND = _HEADINGS.index("COMMAND")
 # A narrow terminal leaves out these columns, in this order. JSON has all facts.
@@ -58,14 +58,16 @@ def csv_of(runs: Iterable[Mapping[str, Any]]) -> str:
     names = [key for key in RUN_KEYS if key not in ("hosts", "client", "output")]
     writer.writerow(names)
     for run in runs:
-        cells = []
-        for name in names:
-            value = run[name]
-            cells.append(shlex.join(value) if isinstance(value, list) else value)
-        writer.writerow(
-            ["" if cell is None else printable(str(cell)) for cell in cells]
-        )
+        writer.writerow([_csv_cell(run[name]) for name in names])
     return text.getvalue()
+
+
+def _csv_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return printable(shlex.join(value))
+    return printable(str(value))
 
 
 def table(
@@ -78,49 +80,62 @@ def table(
 
     `state_of` has the text for the status of each run, by id. Failed runs are red.
     """
-    rows = [_HEADINGS, *(_cells(run, program, state_of[run["id"]]) for run in runs)]
-    widths = [
-        max(width_of(cell) for cell in column) for column in zip(*rows, strict=True)
-    ]
+    rows = []
+    for run in runs:
+        rows.append(_cells(run, program, state_of[run["id"]]))
+
+    widths = []
+    for column in zip(_HEADINGS, *rows, strict=True):
+        widths.append(max(map(width_of, column)))
     columns = [*range(len(_HEADINGS))]
     if terminal.is_interactive:
         columns = _fitting_columns(widths, terminal.width)
         room = terminal.width - _width_beside_command(widths, columns)
         widths[_COMMAND] = min(widths[_COMMAND], max(room, _NARROWEST_COMMAND))
-    lines = []
-    for row, run in zip(rows, (None, *runs), strict=True):
-        cells = [_fitted(row[column], widths[column]) for column in columns]
-        line = "  ".join(cells).rstrip()
-        if run is None:
-            line = terminal.styled(line, "heading")
-        elif run["status"]:
+
+    heading = _line(_HEADINGS, columns, widths)
+    lines = [terminal.styled(heading, "heading")]
+    for row, run in zip(rows, runs, strict=True):
+        line = _line(row, columns, widths)
+        if run["status"]:
             line = terminal.styled(line, "[missing]")
         lines.append(line)
     return lines
+
+
+def _line(row: Sequence[str], columns: Sequence[int], widths: Sequence[int]) -> str:
+    cells = [_fitted(row[column], widths[column]) for column in columns]
+    return "  ".join(cells).rstrip()
 
 
 def _fitting_columns(widths: Sequence[int], available: int) -> list[int]:
     """Return the columns that a terminal has room for, beside a short command line."""
     columns = [*range(len(_HEADINGS))]
     for heading in _DISPENSABLE:
-        if _width_beside_command(widths, columns) + _NARROWEST_COMMAND > available:
+        narrowest = _width_beside_command(widths, columns) + _NARROWEST_COMMAND
+        if narrowest > available:
             columns.remove(_HEADINGS.index(heading))
     return columns
 
 
 def _width_beside_command(widths: Sequence[int], columns: Sequence[int]) -> int:
-    gaps = 2 * (len(columns) - 1)
-    return sum(widths[column] for column in columns if column != _COMMAND) + gaps
+    width = 2 * (len(columns) - 1)  # the gaps
+    for column in columns:
+        if column != _COMMAND:
+            width += widths[column]
+    return width
 
 
 def _cells(run: Mapping[str, Any], program: str, state: str) -> tuple[str, ...]:
-    seconds = run["seconds"]
+    time = ""
+    if run["seconds"] is not None:
+        time = duration(run["seconds"])
     return (
-        run["id"][:_SHORT_ID],
+        run["id"][:SHORT_ID],
         _local_time(run["start"]),
         printable(f"{run['user']}@{run['host']}"),
         printable(command_line(program, run)),
-        "" if seconds is None else duration(seconds),
+        time,
         state,
         printable(run["origin"] or ""),
     )
@@ -130,20 +145,23 @@ def duration(seconds: float) -> str:
     """Return a number of seconds as people read it: `0.4s`, `42s`, `3m12s`, `2h05m`."""
     if seconds < 10:
         return f"{seconds:.1f}s"
-    whole = round(seconds)
-    minutes, seconds_left = divmod(whole, 60)
+
+    minutes, seconds_left = divmod(round(seconds), 60)
     if minutes == 0:
-        return f"{whole}s"
+        return f"{seconds_left}s"
     hours, minutes_left = divmod(minutes, 60)
-    return f"{hours}h{minutes_left:02}m" if hours else f"{minutes}m{seconds_left:02}s"
+    if hours == 0:
+        return f"{minutes}m{seconds_left:02}s"
+    return f"{hours}h{minutes_left:02}m"
 
 
 def _local_time(start: str) -> str:
     """Return a time in UTC as local time, to the second."""
     try:
-        return datetime.fromisoformat(start).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        moment = datetime.fromisoformat(start)
     except ValueError:
-        return printable(start)
+        return printable(start)  # somebody has edited the database
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _fitted(cell: str, width: int) -> str:

@@ -24,11 +24,10 @@ def _is_text(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-    )
+    # `True` is an `int`, and JSON as Python reads it may have NaN.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value)
 
 
 def _is_whole_number(value: object) -> bool:
@@ -36,17 +35,17 @@ def _is_whole_number(value: object) -> bool:
 
 
 def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return isinstance(value, list) and all(map(_is_text, value))
 
 
 def _is_client(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(fact, str) for fact in value.values()
-    )
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
 
 
 def _is_list_of_results(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    if not isinstance(value, list):
+        return False
+    return all(isinstance(item, dict) for item in value)
 
 
 # The values that a run starts with, and those that its end adds.
@@ -77,17 +76,25 @@ COLUMNS = (*_STARTED, *_ENDED)
 
 def is_record(values: Mapping[str, Any]) -> bool:
     """Return whether a line is the start of a run or its end, with values of the right kinds."""
-    needed = _STARTED if "start" in values else {"id": _is_text, **_ENDED}
-    return all(name in values and check(values[name]) for name, check in needed.items())
+    checks = _STARTED
+    if "start" not in values:
+        checks = {"id": _is_text, **_ENDED}
+    for name, is_valid in checks.items():
+        if name not in values or not is_valid(values[name]):
+            return False
+    return True
 
 
 def is_run(values: Mapping[str, Any]) -> bool:
     """Return whether `values` are those of a run that has started and perhaps ended."""
-    if not all(check(values[name]) for name, check in _STARTED.items()):
-        return False
-    return all(
-        values[name] is None or check(values[name]) for name, check in _ENDED.items()
-    )
+    for name, is_valid in _STARTED.items():
+        if not is_valid(values[name]):
+            return False
+    for name, is_valid in _ENDED.items():
+        value = values[name]
+        if value is not None and not is_valid(value):
+            return False
+    return True
 
 
 def spooled_files(spool: str) -> list[str]:
@@ -97,13 +104,15 @@ def spooled_files(spool: str) -> list[str]:
 
 def take_spool(spool: str) -> None:
     """Rename the spool, so that the runs that write to it begin a new one."""
+    # Neither a link nor a pipe that somebody has put in its place is used.
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        descriptor = os.open(
-            spool, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        )
+        descriptor = os.open(spool, flags)
     except FileNotFoundError:
         return
+
     try:
+        # A run that is writing a line has finished it then.
         lock_spool(descriptor)
         with suppress(FileNotFoundError):  # another import was faster
             os.rename(spool, f"{spool}.{os.urandom(6).hex()}")
@@ -117,6 +126,7 @@ def read_records(path: str) -> Iterator[Mapping[str, Any]]:
         file = open(path, "rb")  # noqa: SIM115 - closed below
     except FileNotFoundError:
         return  # another process has moved it into the database
+
     with file:
         for line in file:
             if not line.strip():

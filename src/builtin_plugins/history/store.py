@@ -67,13 +67,16 @@ class RunStore:
         """Move all lines of the spool into the database; return whether there were any."""
         if not os.path.lexists(self.spool) and not spooled_files(self.spool):
             return False
+
         with self._connection() as connection:
             take_spool(self.spool)
             files = spooled_files(self.spool)
-            with connection:
+            with connection:  # commits at its end
                 for file in files:
                     for record in read_records(file):
                         _upsert(connection, record)
+
+            # Removed after the commit, so that no line is lost.
             for file in files:
                 with suppress(FileNotFoundError):
                     os.unlink(file)
@@ -122,6 +125,7 @@ class RunStore:
         for position, word in enumerate(words):
             conditions.append(f"json_extract(words, '$[{position}]') = ?")
             values.append(word)
+
         return self._query(conditions, values, limit)
 
     def find(self, beginning: str) -> list[dict[str, Any]]:
@@ -132,18 +136,21 @@ class RunStore:
     def clear(self) -> int:
         """Delete all runs that have ended; return how many."""
         with self._connection() as connection, connection:
-            return connection.execute(
-                "DELETE FROM runs WHERE status IS NOT NULL"
-            ).rowcount
+            statement = "DELETE FROM runs WHERE status IS NOT NULL"
+            deleted = connection.execute(statement)
+            return deleted.rowcount
 
     def _query(
         self, conditions: Iterable[str], values: Sequence[Any], limit: int
     ) -> list[dict[str, Any]]:
         if not os.path.lexists(self.database):
             return []
+
+        columns = ", ".join(COLUMNS)
+        condition = " AND ".join(conditions)
         statement = (
-            f"SELECT {', '.join(COLUMNS)} FROM runs"  # noqa: S608 - constants of this module
-            f" WHERE {' AND '.join(conditions)} ORDER BY start DESC, rowid DESC LIMIT ?"
+            f"SELECT {columns} FROM runs"  # noqa: S608 - constants of this module
+            f" WHERE {condition} ORDER BY start DESC, rowid DESC LIMIT ?"
         )
         with self._connection() as connection:
             rows = connection.execute(statement, (*values, limit)).fetchall()
@@ -163,7 +170,9 @@ class _Opened:
     def __enter__(self) -> sqlite3.Connection:
         try:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+            # SQLite would follow a link, and make a file that others can read.
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+            os.close(os.open(self._path, flags, 0o600))
             self._connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS)
             self._prepare(self._connection)
         except (sqlite3.Error, OSError) as failure:
@@ -172,6 +181,7 @@ class _Opened:
         except OperationError:
             self._close()
             raise
+
         return self._connection
 
     def __exit__(
@@ -184,12 +194,10 @@ class _Opened:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > SCHEMA_VERSION:
-            what = (
-                f"was written by a newer version (schema {version}, this program knows "
-            )
-            raise OperationError(
-                Problem(self._path, f"{what}{SCHEMA_VERSION})", "update this program")
-            )
+            versions = f"schema {version}, this program knows {SCHEMA_VERSION}"
+            what = f"was written by a newer version ({versions})"
+            raise OperationError(Problem(self._path, what, "update this program"))
+
         if version < SCHEMA_VERSION:
             with connection:
                 connection.executescript(_SCHEMA)
@@ -201,13 +209,14 @@ class _Opened:
         if isinstance(failure, OSError):
             path = failure.filename or path
             what = failure.strerror or what
-        is_damaged = isinstance(failure, sqlite3.DatabaseError) and not isinstance(
-            failure, sqlite3.OperationalError
-        )
-        remedy = "move the file aside to begin a new history" if is_damaged else ""
-        return OperationError(
-            Problem(path, f"the history cannot be used: {what}", remedy)
-        )
+
+        # An OperationalError is about the moment: a lock, or a full disk.
+        remedy = ""
+        is_of_moment = isinstance(failure, sqlite3.OperationalError)
+        if isinstance(failure, sqlite3.DatabaseError) and not is_of_moment:
+            remedy = "move the file aside to begin a new history"
+        problem = Problem(path, f"the history cannot be used: {what}", remedy)
+        return OperationError(problem)
 
     def _close(self) -> None:
         if self._connection is not None:
@@ -217,18 +226,24 @@ class _Opened:
 
 def _upsert(connection: sqlite3.Connection, record: Mapping[str, Any]) -> None:
     """Write the values of a line into the row of its run. Start and end may come in any order."""
-    values = {
-        name: json.dumps(value) if name in _JSON_COLUMNS else value
-        for name, value in record.items()
-        if name in COLUMNS
-    }
-    names = list(values)
-    updates = ", ".join(f"{name} = excluded.{name}" for name in names)
-    places = ", ".join("?" for _ in names)
+    names = []
+    values = []
+    for name, value in record.items():
+        if name not in COLUMNS:
+            continue
+        names.append(name)
+        if name in _JSON_COLUMNS:
+            values.append(json.dumps(value))
+        else:
+            values.append(_storable(value))
+
+    columns = ", ".join(names)
+    places = ", ".join(["?"] * len(names))
+    updates = ", ".join([f"{name} = excluded.{name}" for name in names])
     connection.execute(
-        f"INSERT INTO runs ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - constants
+        f"INSERT INTO runs ({columns}) VALUES ({places})"  # noqa: S608 - constants
         f" ON CONFLICT (id) DO UPDATE SET {updates}",
-        [_storable(value) for value in values.values()],
+        values,
     )
 
 
@@ -244,9 +259,11 @@ def _run_of(row: Sequence[Any]) -> dict[str, Any]:
     run = dict(zip(COLUMNS, row, strict=True))
     try:
         for name in _JSON_COLUMNS:
-            run[name] = json.loads(run[name]) if run[name] else None
+            text = run[name]
+            run[name] = json.loads(text) if text else None
     except (ValueError, RecursionError, TypeError):
         raise sqlite3.DatabaseError("a row is damaged") from None
+
     if not is_run(run):
         raise sqlite3.DatabaseError("a row is damaged")
     return run
