@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from host.run.definition import Definition
     from host.run.layers import Variable
 
-_TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
+# A query parameter is secret if its name contains one of these.
+_TELLING_PARTS = ("token", "key", "secret", "passw", "sig", "auth", "credential")
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
 
 _PARAMETER_MARKS = frozenset("?&;#")  # one of them stands before each parameter
@@ -193,8 +194,9 @@ def masked_text(text: str) -> str:
     # Importing `re` takes as long as half a run, and the arguments of a recorded run get here.
     before_last_at = text.rpartition("@")[0]
     may_have_login = ":" in before_last_at or "//" in before_last_at
-    may_have_parameter = "=" in text and not _PARAMETER_MARKS.isdisjoint(text)
-    if not may_have_login and not may_have_parameter:
+    has_parameter = "=" in text and not _PARAMETER_MARKS.isdisjoint(text)
+    may_have_secret_parameter = has_parameter and _is_telling(text)
+    if not may_have_login and not may_have_secret_parameter:
         return text
 
     import re
@@ -208,7 +210,7 @@ def masked_text(text: str) -> str:
 
     def without_value(parameter: "re.Match[str]") -> str:
         name = parameter["name"]
-        if re.search(_TELLING_NAME, name):
+        if _is_telling(name):
             return f"{name}=…"
         return parameter[0]
 
@@ -219,3 +221,8 @@ def masked_text(text: str) -> str:
         shown += re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at)
         shown += behind
     return re.sub(_PARAMETER, without_value, shown)
+
+
+def _is_telling(text: str) -> bool:
+    folded = text.casefold()
+    return any(part in folded for part in _TELLING_PARTS)

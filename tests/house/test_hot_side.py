@@ -148,7 +148,8 @@ def test_a_recorded_run_imports_little_more(install: Callable[..., Made]) -> Non
             "commands/a/b/main.sh": "#!/bin/bash\n",
         }
     )
-    words = ["a", "b", "--stage=prod", "ada@example.org:/srv"]
+    address = "https://example.org:8443/builds?branch=main&page=2"
+    words = ["a", "b", "--stage=prod", "ada@example.org:/srv", address]
     assert made.run(*words).status == 0  # writes the lock
     modules = set(_started(made, _ANSWER, words).stderr.split())
     assert "host.supervised.start" in modules
