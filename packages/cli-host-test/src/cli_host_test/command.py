@@ -70,14 +70,13 @@ def command(words: tuple[str, ...], passed: tuple[str, ...], **options: Any) -> 
     try:
         with tempfile.TemporaryDirectory(prefix="cli-host-test-") as directory:
             environ = make_surroundings(program, directory, os.environ, passed)
-            if options["filter"] is not None:
-                check_filter(bats, environ, options["filter"], files)
-            arguments = bats_arguments(
-                options["filter"], options["jobs"], report, directory
-            )
-            status = run_bats(
-                [bats, *arguments, *shown_from(program.root), *files], environ
-            )
+            pattern = options["filter"]
+            if pattern is not None:
+                check_filter(bats, environ, pattern, files)
+
+            arguments = bats_arguments(pattern, options["jobs"], report, directory)
+            paths = [*shown_from(program.root), *files]
+            status = run_bats([bats, *arguments, *paths], environ)
             report.keep(directory)
     except OSError as failure:
         raise OperationError(f"the tests were not run: {failure}") from None
@@ -86,12 +85,15 @@ def command(words: tuple[str, ...], passed: tuple[str, ...], **options: Any) -> 
 
 def _report(style: str | None, output: str | None) -> Report:
     """Return what is shown and what is written; with --output, --format is that of the file."""
-    shown = "pretty" if sys.stdout.isatty() else "tap"
+    shown = "tap"
+    if sys.stdout.isatty():
+        shown = "pretty"
     if output is None:
         return Report(style or shown, "", "")
-    if style is None:
-        style = "junit" if output.endswith(".xml") else "tap"
+
+    if style is None and output.endswith(".xml"):
+        style = "junit"
     folder = os.path.dirname(os.path.abspath(output))
     if not os.path.isdir(folder):
         raise OperationError(f"{output}: the directory {folder} does not exist")
-    return Report(shown, style, os.path.abspath(output))
+    return Report(shown, style or "tap", os.path.abspath(output))

@@ -15,10 +15,8 @@ from collections.abc import Collection
 from host import Program
 
 _NEVER_COPIED = (".git", "__pycache__", "node_modules")
-_MARKS_OF_NO_SOURCE = (
-    "pyvenv.cfg",
-    "CACHEDIR.TAG",
-)  # in a Python environment and in a cache
+# In a Python environment, and in a cache.
+_MARKS_OF_NO_SOURCE = ("pyvenv.cfg", "CACHEDIR.TAG")
 _VERSIONS = ".versions"  # in the folder of plugins: their installed versions
 _TREE = "tree"  # in the folder of a version: its files
 _LOCKS = ("cli.lock", "cli.lock.index")  # they name the paths of the original
@@ -29,16 +27,20 @@ def copy_installation(program: Program, target: str) -> None:
     """Copy the installation of `program` to the folder `target`. Raises OSError."""
     root = program.root
     plugins = program.plugins_dir
-    locks = [os.path.join(root, name) for name in _LOCKS]
-    _Copy(root, target, skipped=(plugins, *locks)).run()
+    skipped = [plugins]
+    skipped += [os.path.join(root, name) for name in _LOCKS]
+    _Copy(root, target, skipped).run()
 
-    launcher = program.executable  # git may ignore it
+    # git may ignore the launcher, and then it is not copied yet.
+    launcher = program.executable
     copied_launcher = os.path.join(target, "core", os.path.basename(launcher))
     if not os.path.lexists(copied_launcher):
         os.makedirs(os.path.dirname(copied_launcher), exist_ok=True)
         shutil.copy2(launcher, copied_launcher)
+
     if os.path.isdir(plugins):
-        _copy_plugins(plugins, os.path.join(target, os.path.relpath(plugins, root)))
+        copied_plugins = os.path.join(target, os.path.relpath(plugins, root))
+        _copy_plugins(plugins, copied_plugins)
 
 
 def _copy_plugins(source: str, target: str) -> None:
@@ -49,13 +51,15 @@ def _copy_plugins(source: str, target: str) -> None:
     for entry in os.scandir(source):
         copied = os.path.join(target, entry.name)
         real = os.path.realpath(entry.path)
-        if entry.is_symlink() and is_inside(real, real_source):
+        is_link_inside = entry.is_symlink() and is_inside(real, real_source)
+        if is_link_inside:
             os.symlink(os.readlink(entry.path), copied)
             active.add(real)
         elif entry.is_dir() and entry.name != _VERSIONS:
             _Copy(real, copied).run()
         elif entry.is_file():
             shutil.copy2(entry.path, copied)
+
     versions = os.path.join(source, _VERSIONS)
     if os.path.isdir(versions):
         _copy_versions(versions, os.path.join(target, _VERSIONS), active)
@@ -68,12 +72,19 @@ def _copy_versions(source: str, target: str, active: Collection[str]) -> None:
             real = os.path.realpath(version.path)
             copied = os.path.join(target, plugin.name, version.name)
             os.makedirs(os.path.dirname(copied), exist_ok=True)
+
             tree = os.path.join(real, _TREE)
-            is_package = any(name.endswith(".dist-info") for name in _names_in(tree))
-            if tree in active and not is_package:
+            if tree in active and not _is_package(tree):
                 _Copy(real, copied).run()
             else:
                 os.symlink(real, copied)
+
+
+def _is_package(tree: str) -> bool:
+    for name in _names_in(tree):
+        if name.endswith(".dist-info"):
+            return True
+    return False
 
 
 class _Copy:
@@ -94,11 +105,11 @@ class _Copy:
         if names is None:
             self._copy_below(self._source)
             return
+
         for name in names:
             path = os.path.join(self._source, name)
-            if os.path.lexists(
-                path
-            ):  # a deleted file is in the index until the next commit
+            # A deleted file is in the index until the next commit.
+            if os.path.lexists(path):
                 self._copy(path)
 
     def _copy_below(self, folder: str) -> None:
@@ -106,8 +117,10 @@ class _Copy:
             self._copy(entry.path)
 
     def _copy(self, path: str) -> None:
-        if any(is_inside(path, skipped) for skipped in self._skipped):
-            return
+        for skipped in self._skipped:
+            if is_inside(path, skipped):
+                return
+
         copied = os.path.join(self._target, os.path.relpath(path, self._source))
         kind = os.lstat(path).st_mode
         if stat.S_ISDIR(kind):
@@ -115,6 +128,7 @@ class _Copy:
                 os.makedirs(copied, exist_ok=True)
                 self._copy_below(path)
             return
+
         os.makedirs(os.path.dirname(copied), exist_ok=True)
         if stat.S_ISLNK(kind):
             self._copy_link(path, copied)
@@ -123,18 +137,15 @@ class _Copy:
 
     def _copy_link(self, path: str, copied: str) -> None:
         """Copy a link so that it stays in the copy, if its target is in the original."""
-        written = os.readlink(path)
         real = os.path.realpath(path)
-        if is_inside(real, os.path.realpath(self._source)):
+        real_source = os.path.realpath(self._source)
+        if is_inside(real, real_source):
+            written = os.readlink(path)
             if os.path.isabs(written):
                 # Relative, because each test copies the copy.
                 below = os.path.relpath(path, self._source)
-                written = os.path.relpath(
-                    real,
-                    os.path.join(
-                        os.path.realpath(self._source), os.path.dirname(below)
-                    ),
-                )
+                folder = os.path.join(real_source, os.path.dirname(below))
+                written = os.path.relpath(real, folder)
             os.symlink(written, copied)
         elif os.path.isfile(real):
             shutil.copy2(real, copied)
@@ -154,31 +165,26 @@ def _has_source(folder: str) -> bool:
     """Return whether a folder has files that somebody wrote, unlike an environment or a cache."""
     if os.path.basename(folder) in _NEVER_COPIED:
         return False
-    return not any(
-        os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS_OF_NO_SOURCE
-    )
+    for mark in _MARKS_OF_NO_SOURCE:
+        if os.path.lexists(os.path.join(folder, mark)):
+            return False
+    return True
 
 
 def _names_in_git(folder: str) -> list[str] | None:
     """Return the files that git does not ignore, or None if the folder is no repository."""
     if not os.path.lexists(os.path.join(folder, ".git")):
         return None
-    command = [
-        "git",
-        "-C",
-        folder,
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ]
-    environ = {
-        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
-    }
+
+    options = ["-z", "--cached", "--others", "--exclude-standard"]
+    # The caller's variables may name another repository, as in a hook of git.
+    environ = dict(os.environ)
+    for name in os.environ:
+        if name.startswith("GIT_"):
+            del environ[name]
     try:
         done = subprocess.run(
-            command,
+            ["git", "-C", folder, "ls-files", *options],
             env=environ,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -188,7 +194,9 @@ def _names_in_git(folder: str) -> list[str] | None:
         return None
     if done.returncode:
         return None
-    return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+
+    names = done.stdout.removesuffix(b"\0").split(b"\0")
+    return [os.fsdecode(name) for name in names if name]
 
 
 def _names_in(folder: str) -> list[str]:

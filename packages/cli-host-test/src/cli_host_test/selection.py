@@ -27,31 +27,34 @@ def chosen_files(program: Program, words: Sequence[str]) -> list[str]:
     """
     asked = tuple(words)
     commands = _testable(program)
-    tests = all_tests(program, commands)
-    chosen = [
-        (test_words, path)
-        for path, test_words in tests.items()
-        if _is_below(test_words, asked)
-    ]
+    chosen = []
+    for path, test_words in all_tests(program, commands).items():
+        if _is_below(test_words, asked):
+            chosen.append((test_words, path))
     if chosen:
         return [path for _, path in sorted(chosen)]
-    if not any(_is_below(command.words, asked) for command in commands):
+
+    shown = printable(" ".join(asked))
+    is_known = any(_is_below(command.words, asked) for command in commands)
+    if not is_known:
         program.find(asked)  # raises UsageError with the nearest names
-        raise UsageError(f"{printable(' '.join(asked))}: no such command or category")
-    below = f" of {printable(' '.join(asked))}" if asked else ""
+        raise UsageError(f"{shown}: no such command or category")
+
+    what = "there are no tests"
+    if asked:
+        what += f" of {shown}"
     example = os.path.join(program.root, _TESTS, *asked) + SUFFIX
-    raise OperationError(
-        f"there are no tests{below}", f"write one: {printable(example)}"
-    )
+    raise OperationError(what, f"write one: {printable(example)}")
 
 
 def all_tests(program: Program, commands: Iterable[Command]) -> dict[str, Words]:
     """Return the path of each test of an installation with the words to which it belongs."""
     scripts, folders = _places(commands)
     tests: dict[str, Words] = {}
-    own_tests = os.path.join(program.root, _TESTS)
-    for path in _files_below(own_tests):
-        tests[path] = _words_of_path(path, own_tests)
+    folder = os.path.join(program.root, _TESTS)
+    for path in _files_below(folder):
+        tests[path] = _words_of_path(path, folder)
+
     for root in _roots(program, commands):
         for path in _files_below(root):
             if path not in tests:
@@ -61,10 +64,11 @@ def all_tests(program: Program, commands: Iterable[Command]) -> dict[str, Words]
 
 def _testable(program: Program) -> list[Command]:
     """Return the commands on disk, except those of a repository, which no copy has."""
-    commands = program.commands(everything=True)
-    return [
-        command for command in commands if command.directory and not command.project
-    ]
+    testable = []
+    for command in program.commands(everything=True):
+        if command.directory and not command.project:
+            testable.append(command)
+    return testable
 
 
 def _roots(program: Program, commands: Iterable[Command]) -> list[str]:
@@ -72,14 +76,15 @@ def _roots(program: Program, commands: Iterable[Command]) -> list[str]:
     candidates = {os.path.realpath(program.commands_dir)}
     for command in commands:
         if command.plugin:
-            candidates.add(
-                os.path.realpath(os.path.join(program.plugins_dir, command.plugin))
-            )
-    # The commands of a Python package are in its own folder.
-    candidates.update(os.path.realpath(command.directory) for command in commands)
+            plugin = os.path.join(program.plugins_dir, command.plugin)
+            candidates.add(os.path.realpath(plugin))
+        # The commands of a Python package are in its own folder.
+        candidates.add(os.path.realpath(command.directory))
+
     roots: list[str] = []
     for folder in sorted(candidates):  # an outer folder sorts before those inside it
-        if os.path.isdir(folder) and not any(is_inside(folder, root) for root in roots):
+        is_covered = any(is_inside(folder, root) for root in roots)
+        if os.path.isdir(folder) and not is_covered:
             roots.append(folder)
     return roots
 
@@ -89,16 +94,22 @@ def _places(commands: Iterable[Command]) -> tuple[dict[str, Words], dict[str, Wo
     scripts: dict[str, Words] = {}
     folders: dict[str, Words] = {}
     for command in commands:
-        folder, words = os.path.realpath(command.directory), command.words
+        folder = os.path.realpath(command.directory)
+        words = command.words
         if command.definition.is_script:
+            # The test of `backup.sh` is `backup.bats` or `backup.sh.bats`.
             name = os.path.basename(command.definition.file)
-            for stem in (name, os.path.splitext(name)[0]):
-                scripts.setdefault(os.path.join(folder, stem), words)
+            stem, _ = os.path.splitext(name)
+            scripts.setdefault(os.path.join(folder, name), words)
+            scripts.setdefault(os.path.join(folder, stem), words)
             words = words[:-1]
+
         # Above it are the folders of its categories; a name split into words has none.
         while words and os.path.basename(folder) == words[-1]:
             folders.setdefault(folder, words)
-            folder, words = os.path.dirname(folder), words[:-1]
+            folder = os.path.dirname(folder)
+            words = words[:-1]
+
     return scripts, folders
 
 
@@ -109,6 +120,7 @@ def _words_of(
     script = scripts.get(path.removesuffix(SUFFIX))
     if script is not None:
         return script
+
     folder = os.path.dirname(path)
     while is_inside(folder, root):
         if folder in folders:
@@ -120,20 +132,22 @@ def _words_of(
 
 
 def _words_of_path(path: str, folder: str) -> Words:
-    return tuple(os.path.relpath(path, folder).removesuffix(SUFFIX).split(os.sep))
+    below = os.path.relpath(path, folder)
+    return tuple(below.removesuffix(SUFFIX).split(os.sep))
 
 
 def _files_below(root: str) -> Iterator[str]:
     """Yield the .bats files below a folder; links to folders are not followed."""
     for folder, names, files in os.walk(root):
-        names[:] = [
-            name
-            for name in names
-            if not name.startswith(".") and name not in _NEVER_ENTERED
-        ]
+        # `os.walk` enters what is left in `names`.
+        names[:] = [name for name in names if _is_entered(name)]
         for name in files:
             if name.endswith(SUFFIX) and not name.startswith("."):
                 yield os.path.join(folder, name)
+
+
+def _is_entered(name: str) -> bool:
+    return not name.startswith(".") and name not in _NEVER_ENTERED
 
 
 def _is_below(words: Words, asked: Words) -> bool:

@@ -38,14 +38,15 @@ def make_surroundings(
     programs = os.path.join(directory, "bin")
     for folder in (home, scratch, programs):
         os.mkdir(folder)
+
     # The copy has the name of the original, which some messages show.
     template = os.path.join(directory, "copy", os.path.basename(program.root))
     os.mkdir(os.path.dirname(template))
     copy_installation(program, template)
     launcher = os.path.basename(program.executable)
-    os.symlink(
-        os.path.join(template, "core", launcher), os.path.join(programs, program.name)
-    )
+    copied_launcher = os.path.join(template, "core", launcher)
+    os.symlink(copied_launcher, os.path.join(programs, program.name))
+
     system = os.pathsep.join(filter(os.path.isdir, _SYSTEM_FOLDERS))
     return {
         **_callers_variables(caller, passed),
@@ -68,6 +69,7 @@ def _callers_variables(
     for name in passed:
         if not name.isidentifier():
             raise UsageError(f"--env: {printable(name)} is not the name of a variable")
+
     names = {*_PASSED, *passed}
     names.update(name for name in caller if name.startswith(_PASSED_PREFIXES))
-    return {name: caller[name] for name in names if name in caller}
+    return {name: value for name, value in caller.items() if name in names}
