@@ -87,6 +87,7 @@ class Command(Record):
         if definition.in_python or definition.is_script:
             return False
 
+        # The same rules as of a run: see `check_runnable`.
         file = definition.entrypoint
         if not is_file(join(directory, file)):
             return True
@@ -187,8 +188,14 @@ class Listing(Record):
         sections: dict[tuple[int, str], list[Category | Command]] = {}
         rows: list[Category | Command] = [*self.commands, *self.categories]
         for row in rows:
-            sections.setdefault(_section_of(row), []).append(row)
-        return [(key[1], sections[key]) for key in sorted(sections)]
+            section = _section_of(row)
+            sections.setdefault(section, []).append(row)
+
+        ordered = []
+        for section in sorted(sections):
+            _, heading = section
+            ordered.append((heading, sections[section]))
+        return ordered
 
 
 def _section_of(row: Category | Command) -> tuple[int, str]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Candidate = tuple[str, str]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
+_NUMBERS = ("integer", "number")  # types whose values are no paths
 _COMPLETE_SECONDS = 1.0  # time limit for a `complete` program
 
 
@@ -106,13 +107,15 @@ class Completer:
         asks_help = False
         while left and left[0].startswith("-"):
             option, value = take_option(left)
-            if option in VALUES and value is None:
+            if option in VALUES and value is None:  # its value is at the cursor
                 return Offer([(text, "") for text in VALUES[option]])
-            asks_help = asks_help or option in ("-h", "--help")
+            if option in ("-h", "--help"):
+                asks_help = True
         if left[:1] == ["help"]:
             asks_help = True
             del left[0]
 
+        # A category's default command and a moved command have the arguments of what runs.
         match = self.catalog.find(left, whole=True)
         rest = left[len(match.words) :]
         runs_default = match.has_no_entrypoint and takes_option([*rest, current])
@@ -138,8 +141,8 @@ class Completer:
         """Return the candidates for an argument of a command, or of words that name none."""
         if asks_help:
             return Offer()
-        definition = match.definition
-        if match.kind == "command" and definition is not None and definition.shown_args:
+        definition = match.definition if match.kind == "command" else None
+        if definition is not None and definition.shown_args:
             return self._arguments(match, definition, rest, current)
         if match.words[:1] == (SELF,):
             return Offer()
@@ -330,12 +333,11 @@ def values_of(argument: "Argument", definition: "Definition") -> Offer:
 
     values: Sequence[str] = argument.choices
     program = argument.choices_from or argument.complete
-    if not values:
-        if program not in ("", "file", "directory", "none"):
-            values = _printed(definition, program)
-        elif program != "none" and argument.type not in ("integer", "number"):
-            is_directory = "directory" in (program, argument.type)
-            return Offer(beside=DIRECTORIES if is_directory else FILES)
+    if not values and program not in ("", "file", "directory", "none"):
+        values = _printed(definition, program)
+    elif not values and program != "none" and argument.type not in _NUMBERS:
+        is_directory = "directory" in (program, argument.type)
+        return Offer(beside=DIRECTORIES if is_directory else FILES)
     return Offer([(text, argument.description) for text in values])
 
 

@@ -45,6 +45,7 @@ def contents(
                 continue
             if child.kind == "command":
                 commands.append(command_of(child))
+
             # A command with commands below it is also listed as a category.
             if child.kind == "category" or child.has_below:
                 categories.append(_category_of(child))

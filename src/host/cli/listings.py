@@ -121,8 +121,14 @@ def rendered(
 
 def _set_installed(session: Session, inside: Contents) -> None:
     """Ask the plugins whether what each command of `setup` installs is installed."""
-    commands = [command for command in inside.commands if command.words[0] == _SETUP]
-    calls = [{"command": command} for command in commands]
+    commands = []
+    calls = []
+    for command in inside.commands:
+        if command.words[0] == _SETUP:
+            commands.append(command)
+            calls.append({"command": command})
+
+    # one call for all of them, because a plugin answers in a child process
     results = first_results(session, "is_installed", calls)
     for command, result in zip(commands, results, strict=True):
         command.installed = bool(result)
@@ -189,7 +195,9 @@ def first_results(
         left = [index for index, result in enumerate(first) if result is None]
         if not left:
             break
-        results = _results(session, plugin, hook, [calls[index] for index in left])
+
+        calls_left = [calls[index] for index in left]
+        results = _results(session, plugin, hook, calls_left)
         for index, result in zip(left, results, strict=True):
             first[index] = result
     return first

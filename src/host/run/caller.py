@@ -62,7 +62,10 @@ def caller_words() -> list[str]:
     """Return `sys.argv`, decoded as UTF-8 and not with the locale's encoding."""
     encoding = sys.getfilesystemencoding()
     errors = sys.getfilesystemencodeerrors()
-    return [decode(word.encode(encoding, errors)) for word in sys.argv]
+    words = []
+    for word in sys.argv:
+        words.append(decode(word.encode(encoding, errors)))
+    return words
 
 
 def is_on(value: str | None) -> bool:

@@ -123,6 +123,7 @@ class Catalog:
         """Return the root of each plugin's declared commands."""
         from host.run.declared_commands import DeclaredNode
 
+        # linked directories, whose commands listings mark with `[dev]`
         linked = {tree.plugin for tree in self.lock.trees if tree.dev}
         for name, plugin in self.lock.plugins.items():
             if plugin.is_linked:
@@ -134,8 +135,12 @@ class Catalog:
         roots: list[AnyNode] = []
         for name, commands in by_plugin.items():
             first = commands[0]
-            shown_name = "" if first.ours else name
-            tree = CommandTree("", shown_name, dev=name in linked, order=first.order)
+            tree = CommandTree(
+                path="",
+                plugin="" if first.ours else name,
+                dev=name in linked,
+                order=first.order,
+            )
             roots.append(DeclaredNode(tree, (), commands))
         return roots
 
@@ -193,12 +198,13 @@ class Catalog:
         if match.kind != "command":
             match = _find(self._roots(), words, whole=whole)
 
-        if match.kind != "command" and self.projects:
-            roots = self._roots()
-            for project in self.projects:
-                roots.append(FolderNode(project.tree, self._read, project))
-            match = _find(roots, words, whole=whole)
-        return match
+        if match.kind == "command" or not self.projects:
+            return match
+
+        roots = self._roots()
+        for project in self.projects:
+            roots.append(FolderNode(project.tree, self._read, project))
+        return _find(roots, words, whole=whole)
 
     def default(self, category: Match) -> Match:
         """Return the default command of a category, or the category if it has none.
@@ -208,6 +214,8 @@ class Catalog:
         definition = category.definition
         if definition is None or not definition.default:
             return category
+
+        # A project must not choose what runs in a category of other trees.
         command = self.find((*category.words, definition.default))
         is_inside = len(command.words) > len(category.words)
         is_command = command.kind == "command" and is_inside
@@ -225,6 +233,7 @@ class Catalog:
         definition = command.definition
         if definition is None or not definition.moved_to:
             return command
+
         words = tuple(definition.moved_to.split(" "))
         target = self.find(words)
         is_command = target.kind == "command" and target.words == words
@@ -300,6 +309,7 @@ def _find(
         if child is None:
             child = _child(match, _aliased(match.nodes, word))
         if child is None:
+            # the word is the first argument of a command, or a mistake
             match = command or Match("unknown", match.words, match.nodes)
             break
 
@@ -324,6 +334,7 @@ def _inherit(match: Match) -> None:
     definition = match.definition
     if definition is None or not definition.is_command:
         return
+
     above = match.nodes[0].above()
     if above:
         definition.inherit(above)
@@ -422,6 +433,8 @@ def _is_hidden(node: "AnyNode", categories: "Sequence[AnyNode]") -> bool:
 
     An empty category hides no command.
     """
+    if not categories:  # as for most nodes
+        return False
     return node.runnable and _hold_commands(categories)
 
 

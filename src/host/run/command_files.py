@@ -238,17 +238,26 @@ class FolderNode(Node):
         """
         scripts = [*self.scripts]
         if self.is_folder:
-            scripts += self._accepted(self._names_with(word))
-        return [(words[1:], path) for words, path in scripts if words[:1] == [word]]
+            names = self._names_with(word)
+            scripts += self._accepted(names)
+
+        below = []
+        for words, path in scripts:
+            if words[:1] == [word]:
+                below.append((words[1:], path))
+        return below
 
     def _names_with(self, word: str) -> "Iterable[str]":
         """Return the names of the files that may be scripts whose words begin with `word`."""
-        if not self.tree.scripts or self.parent is not None:
-            return map(basename, existing(join(self.at, word)))
+        scripts = self.tree.scripts
+        if not scripts or self.parent is not None:
+            paths = existing(join(self.at, word))
+            return map(basename, paths)
+
         # Names in this folder have a prefix or are split, so only a listing finds them.
-        begin = self.tree.scripts.get("prefix", "") + word
+        beginning = scripts.get("prefix", "") + word
         _, names = self._listed()
-        return [name for name in names if name.startswith(begin)]
+        return [name for name in names if name.startswith(beginning)]
 
     def _accepted(self, names: "Iterable[str]") -> "Scripts":
         """Return the words and the path of each file in `names` that can be a command."""
@@ -307,6 +316,7 @@ class FolderNode(Node):
     def _claimed(self, definition: "Definition") -> "Definition":
         """Give the definition of this node's command its name, and mark the folder as `owned`."""
         definition.name = definition.name or self.word or basename(self.at)
+        # not so for a script beside the folder, which may hold other commands
         if definition.file.startswith(f"{self.at}/"):
             self.owned = True
         return definition
@@ -338,16 +348,18 @@ class FolderNode(Node):
         node: FolderNode | None = self
         while node is not None and not path.startswith(f"{node.at}/"):
             node = node.parent  # the file of a script is in the folder above its node
+
         if node is None:
             return path
         return f"{node.written}{path.removeprefix(node.at)}"
 
     def _main(self) -> str:
         """Return the path of a script `main` that makes the folder a command, or ""."""
-        if self.tree.scripts is None or self.parent is None or not self.is_folder:
+        if self.tree.scripts is None or self.parent is None:
             return ""
-        if is_file(f"{self.at}/category.json"):
+        if not self.is_folder or is_file(f"{self.at}/category.json"):
             return ""
+
         for path in existing(f"{self.at}/main"):
             if not refusal(path, self.base):
                 return path
@@ -442,7 +454,7 @@ class FolderNode(Node):
         """Return the word of the child command with the alias `alias`, or "" if there is none."""
         for word, node in self.inside().items():
             file = node.script or f"{node.at}/command.json"
-            if not _mentions(file, _ALIASES):
+            if not _mentions(file, _ALIASES):  # parsing each file would take far longer
                 continue
             try:
                 definition = node.read_command()

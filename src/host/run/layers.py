@@ -131,11 +131,13 @@ class Layers:
     def environment(self) -> dict[str, str]:
         """Return the complete environment: what is inherited, and the variables of all sources."""
         environment = {**self.inherited, **self.fixed}
+
         won = {}  # what the sources add: nothing that the caller or the run has set
         for name, ranked in self.offered.items():
             if name not in environment:
                 won[name] = ranked[0].value
 
+        # last, because a source may set PATH
         added: list[str] = []
         if self.folders:
             from host.run.path_folders import append_folders
@@ -155,14 +157,18 @@ class Layers:
         names = {name for name in self.secret_names if name in values}
         for name, ranked in self.offered.items():
             strongest = ranked[0]
-            if name in values and (strongest.secret or strongest.rank == SECRETS):
+            is_secret = strongest.secret or strongest.rank == SECRETS
+            if is_secret and name in values:
                 names.add(name)
 
-        secrets = [values[name] for name in names]
-        texts = [text for text in secrets if len(text) >= _SHORTEST_INSIDE]
+        texts = []
+        for name in names:
+            if len(values[name]) >= _SHORTEST_INSIDE:
+                texts.append(values[name])
         if not texts:
             return names
 
+        # A value such as `https://user:$TOKEN@host` contains a secret.
         for name, value in values.items():
             if any(text in value for text in texts):
                 names.add(name)
@@ -258,7 +264,9 @@ class Offers(Record):
             if value is None and name in self.definition.secrets:
                 what = f"${name} is empty here, because secrets are resolved last"
                 warn(Problem(path, what, "compute the value in the command", key, line))
-            return from_system(name) if value is None else value
+            if value is None:
+                value = from_system(name)
+            return value
 
         def warn_unsupported() -> None:
             warn(Problem(path, UNSUPPORTED, key=key, line=line))
@@ -268,6 +276,8 @@ class Offers(Record):
     def _value_for(self, name: str) -> str | None:
         """Return the value of `$name` in a text, or None if it is unset."""
         if name == "PWD" and name in self.layers.inherited:
-            # The caller's PWD may name another directory: see `working_directory`.
-            return self.directory or working_directory(self.layers.inherited[name])
+            if self.directory:
+                return self.directory
+            # The caller's PWD may name another directory.
+            return working_directory(self.layers.inherited[name])
         return self.layers.get(name)

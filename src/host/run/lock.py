@@ -88,10 +88,10 @@ class Lock(Record):
 
     def disabled_owner(self, words: "Sequence[str]") -> str:
         """Return the disabled plugin that has the command or category `words`, or ""."""
-        beginning = [*words]
+        beginning = list(words)
         for plugin, commands in self.disabled.items():
             for command in commands:
-                if [*command[: len(words)]] == beginning:
+                if list(command[: len(words)]) == beginning:
                     return plugin
         return ""
 
@@ -183,6 +183,7 @@ def _parse(content: bytes, key: str) -> Lock:
         stamps=values["stamps"],
         first_declared=values["first_declared"],
     )
+    # Most installations have neither.
     if values["schemes"] or values["after_runs"]:
         lock.schemes = [SecretScheme.of_row(row) for row in values["schemes"]]
         lock.after_runs = [AfterRun.of_row(row) for row in values["after_runs"]]

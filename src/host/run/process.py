@@ -50,10 +50,10 @@ def reserve_standard_descriptors() -> None:
     posix.close(descriptor)
 
 
-def close_all_but(kept: "Iterable[int]") -> None:
-    """Close all descriptors above 2 that are not in `kept`."""
+def close_all_but(exceptions: "Iterable[int]") -> None:
+    """Close all descriptors above 2 that are not in `exceptions`."""
     first = 3
-    for descriptor in sorted(kept):
+    for descriptor in sorted(exceptions):
         if descriptor >= first:
             posix.closerange(first, descriptor)
             first = descriptor + 1
@@ -87,6 +87,7 @@ def execute(replacement: Exec) -> "NoReturn":
 
 def exec_now(replacement: Exec) -> "NoReturn":
     """Replace this process with `replacement`. Raises OSError if the system refuses."""
+    path = encode(replacement.path)
     argv = [encode(word) for word in replacement.argv]
     environment = {}
     for name, value in replacement.env.items():
@@ -94,7 +95,7 @@ def exec_now(replacement: Exec) -> "NoReturn":
 
     if replacement.holds_interrupt:
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
-    posix.execve(encode(replacement.path), argv, environment)
+    posix.execve(path, argv, environment)
 
 
 def start_error(path: str, failure: OSError) -> HostError:

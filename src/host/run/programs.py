@@ -98,6 +98,8 @@ def _start_of_script(
         if words_of_env:
             words = words_of_env
             interpreter = find_program(words[0], environ)
+
+    # Without this check, the system would report that the script itself is missing.
     if interpreter is None:
         what = f'its interpreter "{words[0]}" is missing'
         raise MissingError(Problem(file, what, line=1))
