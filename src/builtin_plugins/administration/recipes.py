@@ -154,12 +154,13 @@ def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     If `just` computes a default value, the value is unknown here. The argument is then optional
     and has no default.
     """
-    if any(parameter.get("long") or parameter.get("short") for parameter in parameters):
-        return []
-
     arguments: list[dict[str, Any]] = []
     is_repeated = False
     for parameter in parameters:
+        is_option = parameter.get("long") or parameter.get("short")
+        if is_option:
+            return []
+
         is_repeated = parameter["kind"] != "singular"
         name = parameter["name"]
         if is_repeated:
@@ -200,10 +201,12 @@ def _mise(path: Path, listing: Any) -> Iterator[Recipe]:
     """Yield the tasks of `mise tasks ls --json` that are defined below the file's directory."""
     for task in listing:
         # `mise` also lists the tasks of the directories above and of the user.
-        if path.parent not in Path(task["source"]).resolve().parents:
+        file = Path(task["source"]).resolve()
+        if path.parent not in file.parents:
             continue
         definition = _definition(task["description"], aliases=task["aliases"])
-        yield Recipe(task["name"], definition, "hidden" if task["hide"] else "")
+        reason = "hidden" if task["hide"] else ""
+        yield Recipe(task["name"], definition, reason)
 
 
 def _npm(_path: Path, text: str) -> Iterator[Recipe]:

@@ -79,10 +79,12 @@ def has_shell_commands(session: Session) -> bool:
         if not session.safe:
             index.save()
 
+        # A category may have an entrypoint, and so be a command as well.
         names = [command.words for command in listing.commands]
-        names += [
-            category.words for category in listing.categories if category.runnable
-        ]
+        for category in listing.categories:
+            if category.runnable:
+                names.append(category.words)
+
         for words in names:
             definition = catalog.find(words).definition
             if definition is not None and definition.shell:

@@ -8,6 +8,7 @@ from builtin_plugins.administration.declared import WORDS, argument, self_comman
 from host import DefinitionError, MissingError, OperationError, find_program
 from host.cli.lookup import find_whole
 from host.cli.session import Session
+from host.run.catalog import Match
 
 _EDITORS = ("vi", "nano")
 # A program, not words of the shell.
@@ -69,21 +70,35 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
     try:
         match = find_whole(session, words)
     except DefinitionError as wrong:
+        # The user may want to correct just this file.
         session.messages.warn(wrong.problem)
         return wrong.problem.path
 
-    chosen = match.definition
+    path = ""
     if match.kind == "command" and not definition:
-        # A command in Python has no script of its own.
-        script = chosen.entrypoint if chosen else ""
-        if chosen and script and not chosen.in_python:
-            return os.path.join(chosen.directory, script)
+        path = _script_of(match)
+    if not path and match.definition is not None:
+        path = match.definition.file
+    if not path and match.kind == "category":
+        path = _category_file(match)
 
-    if chosen and chosen.file:
-        return chosen.file
-    if match.kind == "category":
-        for directory in match.directories:
-            path = os.path.join(directory, "category.json")
-            if os.path.isfile(path):
-                return path
-    raise OperationError(f"{' '.join(words)} has no file that can be edited")
+    if not path:
+        raise OperationError(f"{' '.join(words)} has no file that can be edited")
+    return path
+
+
+def _script_of(match: Match) -> str:
+    """Return the path of a command's script, or "" for a command in Python, which has none."""
+    command = match.definition
+    if command is None or command.in_python or not command.entrypoint:
+        return ""
+    return os.path.join(command.directory, command.entrypoint)
+
+
+def _category_file(match: Match) -> str:
+    """Return the first category.json of a category, which several directories may have."""
+    for directory in match.directories:
+        path = os.path.join(directory, "category.json")
+        if os.path.isfile(path):
+            return path
+    return ""

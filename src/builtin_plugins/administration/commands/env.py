@@ -123,18 +123,18 @@ def _value(variable: Variable | None) -> dict[str, Any]:
 
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
     """Return the variables in `rows` as text, with paths in the installation relative to it."""
-    name_width = max((width_of(printable(row["name"])) for row in rows), default=0)
+    widths = [width_of(printable(row["name"])) for row in rows]
+    name_width = max(widths, default=0)
     lines = []
-    for row in rows:
-        name = printable(row["name"])
-        padding = " " * (name_width - width_of(name))
-        label = terminal.styled(name, "name") + padding
-        lines.append(f"{label}  {_value_text(row, root)}")
+    for row, width in zip(rows, widths, strict=True):
+        label = terminal.styled(printable(row["name"]), "name")
+        padding = " " * (name_width - width)
+        lines.append(f"{label}{padding}  {_value_text(row, root)}\n")
 
         indent = " " * name_width
         for shadow in row["shadows"]:
-            lines.append(f"{indent}    shadows {_value_text(shadow, root)}")
-    return "".join(f"{line}\n" for line in lines)
+            lines.append(f"{indent}    shadows {_value_text(shadow, root)}\n")
+    return "".join(lines)
 
 
 def _value_text(row: dict[str, Any], root: str) -> str:

@@ -88,10 +88,9 @@ def import_(
             raise OperationError(f"{folder}: already exists", hint)
 
         scripts = _scripts(tool, path, folder, recipes, root, left_out)
-        reasons = [
-            f"left out ({reason}): {', '.join(names)}"
-            for reason, names in left_out.items()
-        ]
+        reasons = []
+        for reason, names in left_out.items():
+            reasons.append(f"left out ({reason}): {', '.join(names)}")
         # An update may remove the last command, but a first import must make one.
         if not scripts and not update:
             what = f"{path} contains no recipe that can be a command"

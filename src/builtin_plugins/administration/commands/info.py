@@ -63,8 +63,10 @@ def _counts(lock: Lock) -> dict[str, int]:
     for plugin in lock.plugins.values():
         if plugin.ours:
             continue
-        # A package counts once, however many plugins its entry points name.
-        plugins.add(plugin.distribution if plugin.reference else plugin.name)
+        name = plugin.name
+        if plugin.reference:  # a package counts once, whatever its entry points name
+            name = plugin.distribution
+        plugins.add(name)
 
     return {
         "categories": len(listing.categories),

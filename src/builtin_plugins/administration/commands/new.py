@@ -149,14 +149,19 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
         "PACKAGE": package,
         "GREETING": f"{package.upper()}_GREETING",
     }
-    files = fill_template("package" if python else "plugin", **values)
-    commands_dir = f"{package}/commands/" if python else ""
+    if python:
+        files = fill_template("package", **values)
+        commands_dir = f"{package}/commands/"
+    else:
+        files = fill_template("plugin", **values)
+        commands_dir = ""
     for path, text in fill_template("greeting", **values).items():
         files[f"{commands_dir}{path}"] = text
     files = {f"{name}/{path}": text for path, text in sorted(files.items())}
     _write(os.getcwd(), files)
 
-    lines = ["made", *(f"  {path}" for path in files)]
+    lines = ["made"]
+    lines += [f"  {path}" for path in files]
     source = f"./{name}"
     if python:
         build = "python3 -m pip wheel --no-deps --wheel-dir dist"
@@ -190,18 +195,25 @@ def _make(
 
     # Only the categories that are missing are made, together with the command.
     directory = session.installation.commands_dir
-    left = list(words)
-    while len(left) > 1 and os.path.isdir(os.path.join(directory, left[0])):
-        directory = os.path.join(directory, left.pop(0))
+    missing = list(words)
+    while len(missing) > 1:
+        category = os.path.join(directory, missing[0])
+        if not os.path.isdir(category):
+            break
+        directory = category
+        del missing[0]
 
-    path = "/".join(left)
-    made = {f"{path}{name}": content for name, content in files.items()}
-    for count in range(1, len(left)):
-        category = "/".join(left[:count])
-        made[f"{category}/category.json"] = _category(left[count - 1])
-
+    made: dict[str, str | bytes] = {}
+    for count in range(1, len(missing)):
+        path = "/".join(missing[:count])
+        made[f"{path}/category.json"] = _category(missing[count - 1])
+    path = "/".join(missing)
+    for name, content in files.items():
+        made[f"{path}{name}"] = content
     _write(directory, made)
-    session.show_lines("made", *(f"  {directory}/{name}" for name in sorted(made)))
+
+    lines = [f"  {directory}/{name}" for name in sorted(made)]
+    session.show_lines("made", *lines)
 
 
 def _check_free(session: Session, words: tuple[str, ...]) -> None:
@@ -242,6 +254,10 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
         for name, content in files.items():
             path = os.path.join(stage, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            is_script = isinstance(content, bytes) or content.startswith("#!")
-            write_file(path, content, 0o755 if is_script else None)
+            mode = None
+            if isinstance(content, bytes) or content.startswith("#!"):
+                mode = 0o755
+            write_file(path, content, mode)
+
+        # Nobody sees a part of the files, not even after a crash.
         os.rename(os.path.join(stage, top), target)

@@ -280,10 +280,14 @@ def _run(session: Session, words: Sequence[str]) -> None:
     argv = [launcher]
     if session.shell_file:
         argv += [OPTION, session.shell_file]
-    argv += [*_switches(session), *words]
+    argv += _switches(session)
+    argv += words
 
-    environ = {encode(name): encode(value) for name, value in session.environ.items()}
-    os.execve(launcher, [encode(word) for word in argv], environ)
+    environ = {}
+    for name, value in session.environ.items():
+        environ[encode(name)] = encode(value)
+    encoded = [encode(word) for word in argv]
+    os.execve(launcher, encoded, environ)
 
 
 def _switches(session: Session) -> list[str]:

@@ -25,7 +25,7 @@ def search(session: Session, text: tuple[str, ...], all: bool, format: str) -> N
     """
     terms = [word.casefold() for word in text]
     listing = session.listed((), deep=True, everything=all)
-    commands = tuple(command for command in listing.commands if _has(command, terms))
+    commands = [command for command in listing.commands if _has(command, terms)]
     if not commands:
         what = f"no command matches {' '.join(text)}"
         raise OperationError(what, f"see: {session.program} self list")
@@ -35,12 +35,13 @@ def search(session: Session, text: tuple[str, ...], all: bool, format: str) -> N
     for command in commands:
         for count in range(1, len(command.words)):
             above.add(command.words[:count])
-    categories = tuple(
+    categories = [
         category for category in listing.categories if category.words in above
-    )
+    ]
 
-    matching = listing.replaced(categories=categories, commands=commands)
-    session.show(rendered(session, session.find(()), matching, format, deep=True))
+    matching = listing.replaced(categories=tuple(categories), commands=tuple(commands))
+    root = session.find(())
+    session.show(rendered(session, root, matching, format, deep=True))
 
 
 def _has(command: Command, terms: list[str]) -> bool:

@@ -90,9 +90,15 @@ def _completed_shells(
     Completion stays if another installation has the same name; `siblings` are the others'
     launchers.
     """
-    if any(os.path.basename(sibling) == program for sibling in siblings):
+    names = [os.path.basename(sibling) for sibling in siblings]
+    if program in names:
         return []
-    return [shell for shell in SHELLS if completion.completes(shell, program, environ)]
+
+    shells = []
+    for shell in SHELLS:
+        if completion.completes(shell, program, environ):
+            shells.append(shell)
+    return shells
 
 
 def _removed(session: Session, *, purge: bool) -> list[str]:
@@ -120,7 +126,8 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     config_file = os.path.join(layout.core_dir, "cli.json")
     if config_file in paths:
         last.append(config_file)
-    return [path for path in dict.fromkeys(paths) if path not in last] + last
+    first = [path for path in dict.fromkeys(paths) if path not in last]
+    return first + last
 
 
 def _purged(session: Session) -> list[str]:
