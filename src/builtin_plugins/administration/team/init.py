@@ -15,6 +15,7 @@ from builtin_plugins.administration.plugins.change import (
 )
 from builtin_plugins.administration.plugins.commands import sync
 from builtin_plugins.administration.plugins.directory_contents import read_commands
+from builtin_plugins.administration.plugins.install import Choices
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.program import shipped_files
@@ -148,10 +149,9 @@ def _make(
 
     show = partial(preview, staged, None)
     for entry in sync.missing_entries(staged):
-        dry_run = entry.is_package  # nothing may be built before the question
-        sync.sync_plugin(
-            staged, entry, yes=yes, timeout=change.seconds, show=show, dry_run=dry_run
-        )
+        # Nothing may be built before the question.
+        choices = Choices(yes=yes, dry_run=entry.is_package)
+        sync.sync_plugin(staged, entry, choices, change.seconds, show)
     ask_to_continue(change.session, "Create it?", yes, "nothing was created")
 
     # The files must be on disk before their directory gets its name.

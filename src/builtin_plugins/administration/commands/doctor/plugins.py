@@ -8,6 +8,7 @@ from functools import partial
 from builtin_plugins.administration.commands.doctor.subject import Subject, finding
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.plugins.commands.sync import sync_plugin
+from builtin_plugins.administration.plugins.install import Choices
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.shipped_files import (
@@ -70,7 +71,7 @@ def _unusable(subject: Subject, entry: Entry) -> Finding:
 
 
 def _sync(session: Session, entry: Entry) -> None:
-    sync_plugin(session, entry, yes=False, timeout=_SYNC_SECONDS)
+    sync_plugin(session, entry, Choices(), _SYNC_SECONDS)
 
 
 def records(subject: Subject) -> Iterator[Finding]:

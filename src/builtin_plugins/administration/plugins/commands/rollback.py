@@ -2,7 +2,7 @@
 
 from builtin_plugins.administration.declared import PLUGIN, argument, self_command
 from builtin_plugins.administration.plugins.change import begin_change
-from builtin_plugins.administration.plugins.install import install
+from builtin_plugins.administration.plugins.install import has_version, install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_plugin
 from builtin_plugins.administration.plugins.preview import version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
@@ -26,39 +26,46 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
     them. VERSION is a version number, or the beginning of a commit or checksum; if several
     versions match, the newest one that is not the current one.
     """
-    plugin = named_plugin(session, name)
     plugins_dir = session.installation.plugins_dir
-    entry = read_registry(plugins_dir).entries.get(plugin.entry.name, plugin.entry)
-    kept = kept_versions(plugins_dir, entry)
-    chosen = _chosen(entry, kept, version)
-    if chosen.version_dir == entry.version_dir and make_source(entry).is_present(
-        plugins_dir
-    ):
-        session.show_lines(
-            f"{entry.name}: {version_text(entry)} is the current version"
-        )
+    plugin = named_plugin(session, name)
+    registry = read_registry(plugins_dir)
+    entry = registry.entries.get(plugin.entry.name, plugin.entry)
+    chosen = _chosen(entry, kept_versions(plugins_dir, entry), version)
+    if has_version(chosen, registry, plugins_dir):
+        current = version_text(entry)
+        session.show_lines(f"{entry.name}: {current} is the current version")
         return
+
     # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
     is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
     source = chosen.source if is_fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)
     with begin_change(session) as change:
         install(target, change)
-    before, after = version_text(entry), version_text(target)
+
+    before = version_text(entry)
+    after = version_text(target)
     if before == after:
-        before, after = entry.version_dir, target.version_dir
+        before = entry.version_dir
+        after = target.version_dir
     session.show_lines(f"{entry.name}: {before} → {after}")
 
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
     """Return the version to install; the current one only if no other version matches."""
-    matches = (
-        _earlier(entry, kept) if version is None else _matching(kept, version or EMPTY)
-    )
-    matches.sort(key=lambda match: match.version_dir != entry.version_dir)
+    if version is None:
+        matches = _earlier(entry, kept)
+        what = "earlier version"
+    else:
+        text = version or EMPTY
+        matches = _matching(kept, text)
+        what = f"version {text}"
+
+    for match in reversed(matches):
+        if match.version_dir != entry.version_dir:
+            return match
     if matches:
         return matches[-1]
-    what = "earlier version" if version is None else f"version {version or EMPTY}"
     texts = ", ".join(map(version_text, kept)) or "none"
     raise OperationError(f"{entry.name}: no {what} is kept; kept versions: {texts}")
 
@@ -75,13 +82,11 @@ def _earlier(entry: Entry, kept: list[Entry]) -> list[Entry]:
 
 def _matching(kept: list[Entry], text: str) -> list[Entry]:
     """Return the kept versions with this number or, if there are none, with this start."""
-    exact = [
-        version for version in kept if text in (version.version, version.version_dir)
-    ]
-    if exact:
-        return exact
-    return [
-        version
-        for version in kept
-        if (version.commit or version.sha256).startswith(text)
-    ]
+    exact = []
+    beginning = []
+    for version in kept:
+        if text in (version.version, version.version_dir):
+            exact.append(version)
+        if (version.commit or version.sha256).startswith(text):
+            beginning.append(version)
+    return exact or beginning

@@ -12,14 +12,12 @@ from builtin_plugins.administration.declared import (
     self_command,
 )
 from builtin_plugins.administration.plugins.change import begin_change
-from builtin_plugins.administration.plugins.collisions import (
-    check_collisions,
-    check_declared_commands,
-)
 from builtin_plugins.administration.plugins.install import (
+    Choices,
     change_each,
     ensure_built,
-    install,
+    has_version,
+    install_staged,
 )
 from builtin_plugins.administration.plugins.preview import heading, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
@@ -51,92 +49,83 @@ def plugin_sync(
     """
     if file is not None and not os.path.exists(file):
         raise UsageError(f"{file}: no such file")
-    wanted = read_registry(session.installation.plugins_dir, file)
-    install_missing(session, wanted, dry_run=dry_run, yes=yes, timeout=timeout)
+    shared = read_registry(session.installation.plugins_dir, file)
+    install_missing(session, shared, dry_run=dry_run, yes=yes, timeout=timeout)
 
 
 def install_missing(
-    session: Session, wanted: Registry, *, dry_run: bool, yes: bool, timeout: float
+    session: Session, shared: Registry, *, dry_run: bool, yes: bool, timeout: float
 ) -> None:
-    """Install the plugins of the registry `wanted` that this installation lacks."""
-    session.messages.warn(*wanted.problems)
-    missing = missing_entries(session, wanted)
+    """Install the plugins of the registry `shared` that this installation lacks."""
+    session.messages.warn(*shared.problems)
+    missing = missing_entries(session, shared)
     for entry in missing:
         session.show_lines(heading(entry))
+
     if missing and not dry_run:
         ask_to_continue(session, "Install these plugins?", yes, "nothing was changed")
-        restore = partial(_restore, session, yes=yes, timeout=timeout)
-        if failed := change_each(session, missing, restore):
-            raise OperationError(
-                f"not installed: {', '.join(failed)}", "run the command again"
-            )
-    if wanted.problems:
-        raise OperationError(
-            f"registry entries that cannot be used: {len(wanted.problems)}"
-        )
+        choices = Choices(yes=yes)
+        sync_one = partial(_sync_and_report, session, choices, timeout)
+        failed = change_each(session, missing, sync_one)
+        if failed:
+            what = f"not installed: {', '.join(failed)}"
+            raise OperationError(what, "run the command again")
+
+    if shared.problems:
+        count = len(shared.problems)
+        raise OperationError(f"registry entries that cannot be used: {count}")
     if not missing:
         session.show_lines("every plugin is already installed")
 
 
-def missing_entries(session: Session, wanted: Registry | None = None) -> list[Entry]:
+def missing_entries(session: Session, shared: Registry | None = None) -> list[Entry]:
     """Return the entries whose version is not installed.
 
-    The entries are those of `wanted`, by default those of the installation's own registry.
+    The entries are those of `shared`, by default those of the installation's own registry.
     """
-    plugins_dir, found = session.installation.plugins_dir, []
-    own = read_registry(plugins_dir)
-    for entry in (wanted or own).entries.values():
-        there = own.entries.get(entry.name)
-        if entry.is_users_directory or entry.dev:
-            if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
-                session.messages.warn(
-                    f"{entry.name} is a directory on another machine; add your own copy of it"
-                )
-        elif (
-            there is None
-            or there.version_dir != entry.version_dir
-            or not make_source(entry).is_present(plugins_dir)
-        ):
-            found.append(entry)
-    return found
+    plugins_dir = session.installation.plugins_dir
+    registry = read_registry(plugins_dir)
+    missing = []
+    for entry in (shared or registry).entries.values():
+        if not (entry.is_users_directory or entry.dev):
+            if not has_version(entry, registry, plugins_dir):
+                missing.append(entry)
+        elif not os.path.isdir(os.path.join(plugins_dir, entry.name)):
+            what = f"{entry.name} is a directory on another machine"
+            session.messages.warn(f"{what}; add your own copy of it")
+    return missing
 
 
-def _restore(session: Session, entry: Entry, *, yes: bool, timeout: float) -> None:
-    sync_plugin(session, entry, yes=yes, timeout=timeout)
+def _sync_and_report(
+    session: Session, choices: Choices, timeout: float, entry: Entry
+) -> None:
+    sync_plugin(session, entry, choices, timeout)
     session.show_lines(f"installed {entry.name}")
 
 
 def sync_plugin(
     session: Session,
     entry: Entry,
-    *,
-    yes: bool,
+    choices: Choices,
     timeout: float,
     show: Callable[[PluginVersion], None] = lambda _: None,
-    dry_run: bool = False,
 ) -> None:
     """Call `show` with the recorded version of a plugin, then install exactly that version.
 
-    With `yes`, what has no wheel is built without asking. With `dry_run`, the version is only
-    fetched and checked; nothing is built.
+    With `choices.dry_run`, the version is only fetched and checked; nothing is built.
     """
     entry = checked_entry(entry)
     if not entry.version_dir:
-        raise OperationError(
-            "no commit or sha256 is recorded", "remove and re-add the plugin"
-        )
+        what = "no commit or sha256 is recorded"
+        raise OperationError(what, "remove and re-add the plugin")
+
     with begin_change(session, timeout) as change:
-        source = make_source(entry)
-        staged = source.restore(change)
-        if not dry_run:
-            staged = ensure_built(staged, change, yes=yes)
+        staged = make_source(entry).restore(change)
+        if not choices.dry_run:
+            staged = ensure_built(staged, change, yes=choices.yes)
         # A package may have been resolved again, because it does not fit this program.
         if not entry.is_package and staged.entry.version_dir != entry.version_dir:
-            raise OperationError(
-                f"expected version {version_text(entry)}, found {version_text(staged.entry)}"
-            )
-        show(staged)
-        check_collisions(staged, change, force=True)
-        if not dry_run:
-            check_declared_commands(staged, change, force=True)
-            install(staged.entry, change)
+            expected = version_text(entry)
+            what = f"expected version {expected}, found {version_text(staged.entry)}"
+            raise OperationError(what)
+        install_staged(staged, change, choices, show)

@@ -10,14 +10,12 @@ from builtin_plugins.administration.declared import (
     self_command,
 )
 from builtin_plugins.administration.plugins.change import begin_change
-from builtin_plugins.administration.plugins.collisions import (
-    check_collisions,
-    check_declared_commands,
-)
 from builtin_plugins.administration.plugins.install import (
+    Choices,
     change_each,
     ensure_built,
-    install,
+    install_staged,
+    unbuilt_text,
 )
 from builtin_plugins.administration.plugins.inventory import inventory, named_plugin
 from builtin_plugins.administration.plugins.preview import (
@@ -27,7 +25,6 @@ from builtin_plugins.administration.plugins.preview import (
 )
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
-from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import read_registry
 from builtin_plugins.plugins_folder.version import PluginVersion
@@ -54,11 +51,13 @@ def plugin_update(
     changes are shown first: new and removed commands, new commands that use
     sudo, new variables.
     """
-    update_plugin = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
-    if failed := change_each(session, _chosen(session, names), update_plugin):
-        raise OperationError(
-            f"not updated: {', '.join(failed)}; their old versions stay installed"
-        )
+    entries = _chosen(session, names)
+    choices = Choices(yes=yes, dry_run=dry_run)
+    update_plugin = partial(_update, session, choices=choices, timeout=timeout)
+    failed = change_each(session, entries, update_plugin)
+    if failed:
+        what = f"not updated: {', '.join(failed)}; their old versions stay installed"
+        raise OperationError(what)
 
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
@@ -66,6 +65,7 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
     entries = read_registry(session.installation.plugins_dir).entries
     if not names:
         return [entry for entry in entries.values() if not entry.is_in_environment]
+
     plugins = inventory(session, "none")
     chosen = []
     for name in dict.fromkeys(names):
@@ -75,49 +75,44 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
 
 
 def _update(
-    session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool
+    session: Session, entry: Entry, *, choices: Choices, timeout: float
 ) -> None:
     make_source(entry).check_change("update")
-    if why := why_it_stays(session, entry):
+    why = why_it_stays(session, entry)
+    if why:
         session.show_lines(f"{entry.name}: {why}")
         return
+
     entry = checked_entry(entry)
+    newest = entry.replaced(commit="", sha256="", packages=())
     with begin_change(session, timeout) as change:
-        wanted = entry.replaced(commit="", sha256="", packages=())
-        staged = make_source(wanted).fetch(change)
-        if _is_same(entry, staged):
-            session.show_lines(
-                f"{entry.name}: {version_text(entry)} is the newest version"
-            )
+        staged = make_source(newest).fetch(change)
+        if _is_current(entry, staged):
+            version = version_text(entry)
+            session.show_lines(f"{entry.name}: {version} is the newest version")
             return
-        if staged.unbuilt and dry_run:
-            built = " and ".join(
-                f"{name} {text}" for name, text in staged.unbuilt.items()
-            )
-            text = f"{version_text(entry)} → to be built: {built}"
+        if staged.unbuilt and choices.dry_run:
+            text = f"{version_text(entry)} → to be built: {unbuilt_text(staged)}"
             session.show_lines(f"{entry.name}: {text}")
             return
-        staged = ensure_built(staged, change, yes=yes)
+
+        staged = ensure_built(staged, change, yes=choices.yes)
+        # The address may have got another form, but an update changes no source.
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
-        preview(session, entry, staged)
-        check_collisions(staged, change, force=True)
-        if dry_run:
-            return
-        ask_to_continue(session, f"Update {entry.name}?", yes, "nothing was changed")
-        check_declared_commands(staged, change, force=True)
-        install(staged.entry, change)
-    session.show_lines(f"updated {entry.name}")
+        show = partial(preview, session, entry)
+        install_staged(staged, change, choices, show, f"Update {entry.name}?")
+    if not choices.dry_run:
+        session.show_lines(f"updated {entry.name}")
 
 
-def _is_same(entry: Entry, staged: PluginVersion) -> bool:
+def _is_current(entry: Entry, staged: PluginVersion) -> bool:
     """Return whether the staged version is the current one; nothing is built to find out."""
-    if entry.commit:
-        return entry.commit == staged.entry.commit
-    if staged.unbuilt and staged.entry.sha256:
-        return entry.sha256 == staged.entry.sha256
-    if staged.unbuilt:
-        built = entry.built_packages
-        return all(
-            built.get(name) == version for name, version in staged.unbuilt.items()
-        )
-    return entry.version_dir == staged.entry.version_dir
+    if not staged.unbuilt:
+        return entry.version_dir == staged.entry.version_dir
+
+    # What has not been built yet is known by its commit or its file, or else by its version.
+    built_of = staged.entry.commit or staged.entry.sha256
+    if built_of:
+        return built_of == (entry.commit or entry.sha256)
+    built = entry.built_packages
+    return all(built.get(name) == version for name, version in staged.unbuilt.items())

@@ -7,7 +7,9 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from copy import copy
 from importlib import import_module
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.change import Change
@@ -70,6 +72,12 @@ class PluginSource:
     def of(cls, entry: Entry) -> "PluginSource":
         """Return the source of an entry of this kind; a kind with subclasses chooses one."""
         return cls(entry)
+
+    def replaced(self, **facts: Any) -> Self:
+        """Return a copy of this source whose entry has other values, but the same source."""
+        changed = copy(self)
+        changed.entry = self.entry.replaced(**facts)
+        return changed
 
     # These members convert a source between its form in SOURCE and its form in the registry.
 

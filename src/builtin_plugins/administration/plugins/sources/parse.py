@@ -65,12 +65,11 @@ def parse_source(
         what = "--sha256 can only be used with an archive or a wheel"
         raise UsageError(what, "for git, use --ref COMMIT")
 
-    source.entry = source.entry.replaced(
+    return source.replaced(
         ref=ref,
         dev=source.entry.is_users_directory,
         pinned=source.is_pinned,
     )
-    return source
 
 
 def _checked_ref(source: PluginSource, ref: str) -> str:
