@@ -259,11 +259,15 @@ def _variables(run: Run, plan: Plan) -> list[dict[str, Any]]:
     """Return the variables as JSON: those of sources by name, then those that describe the run."""
     variables = shown_variables(run, plan.variables)
 
-    def place(name: str) -> tuple[bool, str]:
-        describes_run = variables[name].rank == FRAMEWORK
-        return describes_run, name
-
-    return [_variable(variables[name]) for name in sorted(variables, key=place)]
+    of_sources = []
+    of_run = []
+    for name in sorted(variables):
+        variable = variables[name]
+        if variable.rank == FRAMEWORK:
+            of_run.append(_variable(variable))
+        else:
+            of_sources.append(_variable(variable))
+    return of_sources + of_run
 
 
 def _variable(variable: Variable) -> dict[str, Any]:
@@ -322,15 +326,20 @@ def _facts(
     session: Session, plan: Plan, explanation: Mapping[str, Any]
 ) -> list[tuple[str, str]]:
     """Return the rows of the section `Run`: name and text."""
-    arguments = shlex.join(explanation["arguments"])
+    moved_from = explanation["moved_from"] or ()
+    arguments = shlex.join(explanation["arguments"]) or "none"
+    definition = explanation["definition"]
+    if not definition:
+        definition = f"plugin {explanation['plugin']}"
+
     facts = [
-        ("moved from", " ".join(explanation["moved_from"] or ())),
-        ("deprecated", explanation["deprecated"] or ""),
+        ("moved from", " ".join(moved_from)),
+        ("deprecated", explanation["deprecated"]),
         ("file", explanation["file"]),
         ("interpreter", plan.interpreter),
-        ("arguments", arguments or "none"),
+        ("arguments", arguments),
         ("directory", plan.directory),
-        ("definition", explanation["definition"] or f"plugin {explanation['plugin']}"),
+        ("definition", definition),
         ("effects", plan.effects),
         ("question", _question(session, plan)),
     ]

@@ -365,12 +365,11 @@ class Program:
         provider (50 ms). For example, to find required variables that are missing::
 
             command = program.find(("deploy", "status"))
-            found = program.environment(command.words)
-            missing = [
-                name
-                for name in command.definition.required_envs
-                if name not in found or not found[name].value
-            ]
+            variables = program.environment(command.words)
+            missing = []
+            for name in command.definition.required_envs:
+                if name not in variables or not variables[name].value:
+                    missing.append(name)
         """
         # A moved command runs the command that has replaced it, with the variables of that one.
         named = self._session.find(self.find(words).words)

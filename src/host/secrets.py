@@ -133,7 +133,8 @@ def masked(
         caller = os.environ
 
     def is_masked(variable: "Variable") -> bool:
-        return variable.secret or variable.name in secrets or is_secret(variable.name)
+        is_declared = variable.secret or variable.name in secrets
+        return is_declared or is_secret(variable.name)
 
     values: set[str] = set()
     for variable in variables.values():

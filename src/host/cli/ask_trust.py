@@ -117,9 +117,13 @@ def remember(project: Project, hashes: Mapping[str, str]) -> None:
     """Store in trusted.json that the project's files with these hashes are trusted."""
 
     def update(known: dict[str, dict[str, str]]) -> None:
-        files = {**known.get(project.root, {}), **hashes}
-        # The hash of a file that was removed is empty.
-        known[project.root] = {path: digest for path, digest in files.items() if digest}
+        files = dict(known.get(project.root, {}))
+        for path, digest in hashes.items():
+            if digest:
+                files[path] = digest
+            else:
+                files.pop(path, None)  # the file was removed
+        known[project.root] = files
 
     change_trusted(project.environ, update)
 

@@ -19,16 +19,16 @@ from host.text_width import width_of
 
 
 def help_page(
-    session: Session, catalog: Catalog, found: Match, definition: Definition
+    session: Session, catalog: Catalog, command: Match, definition: Definition
 ) -> str:
     """Return the page as printable text that ends with a newline.
 
-    `catalog` has the command `found`, and the commands below it.
+    `catalog` has the command and the commands below it.
     """
     page = Page(session.terminal)
-    line = " ".join([session.program, *found.words])
-    is_own = found.words[0] == SELF
-    notes = list(_notes(definition, found.plugin))
+    line = " ".join([session.program, *command.words])
+    is_own = command.words[0] == SELF
+    notes = list(_notes(definition, command.plugin))
     if not is_own:
         notes += _limits(session, definition)
 
@@ -36,7 +36,7 @@ def help_page(
     # After a move, the variables of the other command count.
     if not is_own and not definition.moved_to:
         try:
-            variables = page_variables(session, found, definition)
+            variables = page_variables(session, command, definition)
         except HostError as error:  # the command's project is not trusted
             notes.append(error.what)
             if error.remedy:
@@ -49,24 +49,22 @@ def help_page(
     else:
         _add_description(page, line, definition)
     page.arguments(definition.shown_args)
-    page.table("Subcommands", _subcommands(catalog, found))
+    page.table("Subcommands", _subcommands(catalog, command))
 
     _add_variables(page, variables)
     _add_surroundings(page, definition)
 
-    aliases = [alias for alias in definition.aliases if alias != found.words[-1]]
+    aliases = [alias for alias in definition.aliases if alias != command.words[-1]]
     page.section("Aliases", aliases)
 
     examples = []
     for example in definition.examples:
-        examples.append(_example(session.program, found.words, example))
+        examples.append(_example(session.program, command.words, example))
     page.table("Examples", examples)
 
     if variables:
-        command = " ".join(found.words)
-        notes.append(
-            f"To see the values of a run: {session.program} self env {command}"
-        )
+        words = " ".join(command.words)
+        notes.append(f"To see the values of a run: {session.program} self env {words}")
     if definition.file:
         notes.append(f"Defined in {definition.file}.")
     notes += _ways_to_help(line, definition)

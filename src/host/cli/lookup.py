@@ -9,18 +9,18 @@ from host.run.definition import Definition
 
 def find_whole(session: Session, words: Words) -> Match:
     """Return the command or category that `words` name; raise UsageError if a word is unknown."""
-    found = session.find(words)
-    rest = words[len(found.words) :]
+    match = session.find(words)
+    rest = words[len(match.words) :]
     if rest:
-        raise unknown_word(session, found, rest)
-    return found
+        raise unknown_word(session, match, rest)
+    return match
 
 
 def find_command(session: Session, words: Words) -> tuple[Match, Definition]:
     """Return the command that all of `words` name, or raise UsageError if they name none."""
-    found = find_whole(session, words)
-    if found.definition is not None and found.definition.is_command:
-        return found, found.definition
+    match = find_whole(session, words)
+    if match.definition is not None and match.definition.is_command:
+        return match, match.definition
 
     category = " ".join(words) or "the root"
     raise UsageError(

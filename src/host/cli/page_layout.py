@@ -118,8 +118,12 @@ class Page:
         positional: list[tuple[str, str]] = []
         options: list[tuple[str, str]] = []
         for argument in arguments:
-            rows = options if argument.option else positional
-            rows.append((term(argument), explanation(argument)))
+            row = (term(argument), explanation(argument))
+            if argument.option:
+                options.append(row)
+            else:
+                positional.append(row)
+
         self.table("Arguments", positional)
         self.table("Options", options)
 

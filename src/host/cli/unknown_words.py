@@ -26,19 +26,19 @@ _MOST = 3  # suggestions
 
 
 def unknown_word(
-    session: Session, found: Match, rest: Sequence[str], topics: Iterable[str] = ()
+    session: Session, place: Match, rest: Sequence[str], topics: Iterable[str] = ()
 ) -> UsageError:
-    """Return the error for a word that names nothing in `found`, with suggestions.
+    """Return the error for a word that names nothing in `place`, with suggestions.
 
     `topics` has the `help` topics to suggest.
     """
     word = rest[0]
-    _warn_of_problems(session, found, word)
+    _warn_of_problems(session, place, word)
 
     # A known reason is better than words that look alike.
-    reason = _known_reason(session, found, word)
+    reason = _known_reason(session, place, word)
     if reason:
-        return UsageError(_described(found, word), reason)
+        return UsageError(_described(place, word), reason)
 
     commands: list[Words] = []
     aliases: list[Words] = []
@@ -55,49 +55,49 @@ def unknown_word(
     error = unknown_word_in(
         session.program,
         session.lock,
-        found,
+        place,
         word,
         others,
         commands,
-        _default_of(session, found),
+        _default_of(session, place),
     )
     if error.suggestions:
         return error
 
     remedies = []
     for plugin in session.lock.plugins.values():
-        if plugin.missing and _may_have(session.lock, plugin, found.words):
+        if plugin.missing and _may_have(session.lock, plugin, place.words):
             remedies.append(f"the plugin {plugin.name} may have it: {plugin.broken}")
     if remedies:
-        return UsageError(_described(found, word), "; ".join(remedies))
+        return UsageError(_described(place, word), "; ".join(remedies))
     return error
 
 
-def _warn_of_problems(session: Session, found: Match, word: str) -> None:
+def _warn_of_problems(session: Session, place: Match, word: str) -> None:
     """Warn about problems of the whole catalog, and those that explain the unknown word."""
     places: list[str] = []
-    for node in found.nodes:
+    for node in place.nodes:
         places += [node.at, f"{node.at}/{word}"]
 
-    _, problems = session.catalog.children(found)
+    _, problems = session.catalog.children(place)
     reasons = [problem for problem in problems if problem.path in places]
     session.messages.warn(*session.catalog.problems, *reasons)
 
 
-def _known_reason(session: Session, found: Match, word: str) -> str:
+def _known_reason(session: Session, place: Match, word: str) -> str:
     """Return why `word` is no command, if its plugin or its file says so, or ""."""
-    owner = session.lock.disabled_owner([*found.words, word])
+    owner = session.lock.disabled_owner([*place.words, word])
     if owner:
         return f"plugin {owner} is disabled"
 
     # Of a broken plugin, only the first words of its commands are known.
-    if not found.words:
+    if not place.words:
         broken = session.lock.broken_owner(word)
         if broken is not None:
             name = broken.package or broken.name
             return f"the plugin {name} has it: {broken.broken}"
 
-    for node in found.nodes:
+    for node in place.nodes:
         if isinstance(node, FolderNode):
             for path, reason in node.refused(word):
                 return f"{path} is not a command: {reason}"
@@ -130,24 +130,43 @@ def _may_have(lock: Lock, plugin: Plugin, category: Words) -> bool:
 def unknown_word_in(
     program: str,
     lock: Lock,
-    found: Match,
+    place: Match,
     word: str,
     others: Iterable[Words] = (),
     commands: Collection[Words] = (),
     default: str = "",
 ) -> UsageError:
-    """Return the error for a word that names nothing in `found`, with suggestions.
+    """Return the error for a word that names nothing in `place`, with suggestions.
 
     The suggestions are `self` commands and some of `others`, the words of other commands,
     categories and help topics; `commands` are those of `others` that run. The first of these rules
     that finds any decides:
-    1. unless `found` is the root, `self` commands with the word as a synonym; 2. `self` commands
+    1. unless `place` is the root, `self` commands with the word as a synonym; 2. `self` commands
     with the word as a synonym, and commands with this name in any category; 3. similar names in
     this category; 4. very similar names in any category. The last suggestion is the category's
     `default` command with the word as its argument.
     """
+    meant = _meant(lock, place.words, word, others)
+
+    category = " ".join([program, *place.words])
+    lines = [" ".join([program, *words]) for words in meant[:_MOST]]
+    if default:
+        # The user perhaps wants to pass the word to the category's default command.
+        lines.append(f"{category} {default} {word}")
+
+    is_command = False
+    if meant and len(meant[0]) == 1:
+        is_command = meant[0] in commands
+    what = _described(place, word, is_command=is_command)
+    return UsageError(what, f"see: {category} --help", suggestions=lines)
+
+
+def _meant(
+    lock: Lock, category: Words, word: str, others: Iterable[Words]
+) -> list[Words]:
+    """Return what the user probably meant, the most probable first: see `unknown_word_in`."""
     # "plugin install" is a synonym with or without `self` before it.
-    typed = " ".join([*found.words, word]).removeprefix(f"{SELF} ")
+    typed = " ".join([*category, word]).removeprefix(f"{SELF} ")
     of_self = []
     synonyms = []
     for command in lock.commands:
@@ -155,47 +174,38 @@ def unknown_word_in(
             of_self.append(command.words)
             if typed in command.definition.extra.get(_SYNONYMS, ()):
                 synonyms.append(command.words)
+    if category and synonyms:
+        return synonyms
 
     # Of two equally similar names, the one with fewer words before it is nearer.
     every = sorted(dict.fromkeys([("help",), *others, *of_self]), key=len)
-    in_category = [words for words in every if words[:-1] == found.words]
+    in_category = [words for words in every if words[:-1] == category]
 
-    meant: list[Words] = []
-    if found.words:
-        meant = synonyms
-    if not meant:
-        meant = [*synonyms, *_alike(word, every, 1)]
+    meant = [*synonyms, *_alike(word, every, 1)]
     if not meant:
         meant = _alike(word, in_category)
     if not meant:
         meant = _alike(word, every, _ALIKE_ELSEWHERE)
-
-    see = f"see: {' '.join([program, *found.words])} --help"
-    lines = [" ".join([program, *words]) for words in meant[:_MOST]]
-    if default:
-        # The user perhaps wants to pass the word to the category's default command.
-        lines.append(" ".join([program, *found.words, default, word]))
-
-    at_root = [words for words in commands if len(words) == 1]
-    is_command = bool(meant) and meant[0] in at_root
-    what = _described(found, word, is_command=is_command)
-    return UsageError(what, see, suggestions=lines)
+    return meant
 
 
 def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
     """Return those of `names` whose last word resembles `word`, the nearest first."""
-    last_words = dict.fromkeys([words[-1] for words in names])
+    by_last_word: dict[str, list[Words]] = {}
+    for words in names:
+        by_last_word.setdefault(words[-1], []).append(words)
+
     similar: list[Words] = []
-    for last_word in closest(word, last_words, alike):
-        similar += [words for words in names if words[-1] == last_word]
+    for last_word in closest(word, by_last_word, alike):
+        similar += by_last_word[last_word]
     return similar
 
 
-def _described(found: Match, word: str, *, is_command: bool = False) -> str:
+def _described(place: Match, word: str, *, is_command: bool = False) -> str:
     """Return what is unknown; at the root, a category unless a command was probably meant."""
     shown = word or EMPTY
-    if found.words:
-        return f"unknown command {shown} in {' '.join(found.words)}"
+    if place.words:
+        return f"unknown command {shown} in {' '.join(place.words)}"
     if is_command:
         return f"unknown command {shown}"
     return f"unknown category {shown}"

@@ -6,7 +6,7 @@ shows the names that settings.conf assigns, without values.
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from host.cli.session import Session
 from host.errors import HostError, SourceError
@@ -35,16 +35,15 @@ _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 
 
 def page_variables(
-    session: Session, found: Match, definition: Definition
+    session: Session, command: Match, definition: Definition
 ) -> list[tuple[str, str]]:
     """Return the rows of a help page for required variables, `envs` and `.env` files.
 
     A row has the variable's name, and its value with its source. The value is `…` if only a run
     can determine it. An unreadable source causes a warning.
     """
-    run = session.run_with_variables(
-        found.words, definition, session.run_environ, _Look
-    )
+    environ = session.run_environ
+    run = session.run_with_variables(command.words, definition, environ, _Look)
     layers = run.layers
     variables = traced_variables(layers)
     secrets = declared_secrets(definition, variables)
@@ -124,23 +123,28 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
 
     traced = {}
     for name in {**layers.offered, **layers.fixed, **layers.inherited}:
-        # From the weakest kind to the strongest: each goes before the others.
-        ranked = [with_line(variable) for variable in layers.offered.get(name, ())]
-        inherited = layers.inherited.get(name)
-        fixed = layers.fixed.get(name)
-        # In a nested run, both have the same value: the caller overrides nothing.
-        if inherited is not None and inherited != fixed:
-            ranked.insert(0, Variable(name, inherited, "system", SYSTEM))
-        if fixed is not None:
-            source = "args" if name.startswith("ARG_") else "framework"
-            ranked.insert(0, Variable(name, fixed, source, FRAMEWORK))
-
-        strongest, *weaker = ranked
+        strongest, *weaker = [
+            *_outside_sources(layers, name),
+            *map(with_line, layers.offered.get(name, ())),
+        ]
         traced[name] = strongest.replaced(shadows=tuple(weaker))
 
     if layers.folders:
         traced["PATH"] = _path_with_folders(layers, traced.get("PATH"))
     return traced
+
+
+def _outside_sources(layers: Layers, name: str) -> Iterator[Variable]:
+    """Yield the values of a variable that no source offers, the strongest first."""
+    fixed = layers.fixed.get(name)
+    if fixed is not None:
+        source = "args" if name.startswith("ARG_") else "framework"
+        yield Variable(name, fixed, source, FRAMEWORK)
+
+    # In a nested run, both may have the same value: then the caller's is not shadowed.
+    inherited = layers.inherited.get(name)
+    if inherited is not None and inherited != fixed:
+        yield Variable(name, inherited, "system", SYSTEM)
 
 
 def _path_with_folders(layers: Layers, before: Variable | None) -> Variable:

@@ -21,6 +21,8 @@ def is_program(directory: str, inside: str) -> bool:
 
 def is_file(directory: str, inside: str) -> bool:
     """Return whether the path `inside` resolves to a file in `directory`."""
-    real = os.path.realpath(os.path.join(directory, inside))
-    is_inside = real.startswith(os.path.realpath(directory) + "/")
-    return is_inside and os.path.isfile(real)
+    root = os.path.realpath(directory)
+    path = os.path.realpath(os.path.join(directory, inside))
+
+    is_inside = path.startswith(f"{root}/")
+    return is_inside and os.path.isfile(path)
