@@ -199,7 +199,7 @@ class ShippedJob(CommandJob):
     def _ship(self, definition: Definition) -> None:
         """Add core/lib and the command's folder, or only its file if it has no folder."""
         program = self._program
-        # The shell library reads both fields. The user's own cli.json stays here.
+        # For scripts that read them; all else of the cli.json stays on this machine.
         fields = {"name": program.name, "version": program.version}
         self.shipment.add_tree(program.lib_dir, "core/lib")
         self.shipment.add_text("core/cli.json", json.dumps(fields))

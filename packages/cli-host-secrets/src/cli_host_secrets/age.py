@@ -74,11 +74,15 @@ def _header(path: str) -> bytes:
 def _identities(environment: Mapping[str, str]) -> list[str]:
     """Return the key files: those in AGE_IDENTITY_FILE, separated by `:`, or the default ones."""
     chosen = environment.get(_VARIABLE)
-    if chosen:
-        return [os.path.abspath(path) for path in chosen.split(":") if path]
-
-    home = environment.get("HOME", "/")
     identities = []
+    if chosen:
+        for name in chosen.split(":"):
+            if name:
+                identities.append(os.path.abspath(name))
+        return identities
+
+    # Also those of sops and ssh, because most users of age have one of them already.
+    home = environment.get("HOME", "/")
     for name in _USUAL:
         path = os.path.join(home, name)
         if os.path.exists(path):

@@ -7,16 +7,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cli_host_secrets.json_values import decoded, json_field, json_variables
 from cli_host_secrets.programs import output
-from cli_host_secrets.references import (
-    Answers,
-    Contents,
-    decoded,
-    each,
-    json_field,
-    json_variables,
-    pick_each,
-)
+from cli_host_secrets.references import Answers, Contents, each, pick_each
 from host import HostError
 
 _EXAMPLE = "aws-sm:NAME or aws-sm:NAME#KEY"
@@ -59,12 +52,14 @@ def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers
         return {name: _value_in(answer, name) for name in names}
 
     def read_all(names: Sequence[str]) -> Answers:
+        # A batch needs a permission of its own, which many users lack.
         if len(names) == 1:
             return each(names, read)
 
         answers: Answers = {}
         for start in range(0, len(names), _MOST):
-            answers |= read_batch(names[start : start + _MOST])
+            batch = names[start : start + _MOST]
+            answers |= read_batch(batch)
         return answers
 
     return read_all

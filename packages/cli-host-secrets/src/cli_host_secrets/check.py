@@ -80,8 +80,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def _chosen(program: Program, words: tuple[str, ...]) -> list[Command]:
     """Return the commands at or below `words`; raises UsageError if there are none."""
-    commands = program.commands(everything=True)
-    chosen = [command for command in commands if command.words[: len(words)] == words]
+    commands = program.commands(everything=True)  # hidden ones, too
+    chosen = []
+    for command in commands:
+        if command.words[: len(words)] == words:
+            chosen.append(command)
     if not chosen:
         raise UsageError(f"{' '.join(words)} is neither a command nor a category")
     return chosen
@@ -134,7 +137,10 @@ def _after_failure(
     """Yield the state of each reference, after a failure that may be about some of them."""
     failures = _failures(failure)
     keys = {key for key, _ in failures}
-    is_about_references = any(key.startswith(("secrets.", _FILES)) for key in keys)
+    is_about_references = False
+    for key in keys:
+        if key.startswith(("secrets.", _FILES)):
+            is_about_references = True
 
     for reference in references:
         reason = failures.get((reference.key, reference.text), "")

@@ -5,15 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from cli_host_secrets.json_values import json_field, json_variables
 from cli_host_secrets.programs import output, without_line_end
-from cli_host_secrets.references import (
-    Answers,
-    Contents,
-    each,
-    json_field,
-    json_variables,
-    pick_each,
-)
+from cli_host_secrets.references import Answers, Contents, each, pick_each
 from host import HostError
 
 _WORD = "[A-Za-z0-9_][A-Za-z0-9_.:-]*"
@@ -44,6 +38,7 @@ def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers
             raise HostError(f"expected {_EXAMPLE}")
         project, secret, version = parts.groups()
 
+        # Without --quiet, gcloud may ask which project or account to use.
         words = ["gcloud", "--quiet", "secrets", "versions", "access"]
         words.append(version or "latest")
         words.append(f"--secret={secret}")

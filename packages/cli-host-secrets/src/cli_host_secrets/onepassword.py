@@ -48,7 +48,8 @@ def _injected(references: Sequence[str], environment: Mapping[str, str]) -> Answ
         template += f"{{{{ {reference} }}}}{mark}"
 
     try:
-        printed = output(["op", "inject"], environment, stdin=template, retry=retry)
+        command = ["op", "inject"]
+        printed = output(command, environment, stdin=template, retry=retry)
     except HostError as failure:
         return dict.fromkeys(references, failure)
 

@@ -31,7 +31,9 @@ def secret_schemes(installation: Installation) -> Iterator[SecretScheme]:
     """Declare the schemes; a scheme's module is imported only in a run that needs it."""
     for scheme, name in _MODULES.items():
         module = f"cli_host_secrets.{name}"
-        files = f"{module}:resolve_variables" if scheme in _OF_SEVERAL_VALUES else ""
+        files = ""
+        if scheme in _OF_SEVERAL_VALUES:
+            files = f"{module}:resolve_variables"
         yield SecretScheme(scheme, f"{module}:resolve", files)
 
 

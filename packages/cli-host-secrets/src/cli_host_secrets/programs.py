@@ -80,6 +80,7 @@ def _failure(
     if ended.status < 0:
         how = f"was killed by signal {-ended.status}"
 
+    # On a terminal, the user has seen what the program printed, so this is empty.
     printed = ended.stderr.decode(errors="replace")
     text = _short(printed)
     if text:
@@ -96,6 +97,7 @@ def without_line_end(text: str) -> str:
 
 def _short(text: str) -> str:
     """Return the text on one line; a long text is shortened in the middle."""
+    # Programs colour their errors; escape codes would reach the terminal.
     printable = ""
     for character in text:
         printable += character if character.isprintable() else " "

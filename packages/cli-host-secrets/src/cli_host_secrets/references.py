@@ -1,11 +1,10 @@
-"""Functions that the modules of all schemes share: parse references, read values, pick fields."""
+"""Resolve references of any scheme: split them, read each secret once, and pick the fields."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from host import HostError
 
@@ -33,72 +32,6 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
     if field and not part:
         raise HostError(f"expected {example}")
     return name, part
-
-
-def text_of(value: Any, field: str) -> str:
-    """Return the string at the path `field` (`a/b`) in decoded JSON, or another scalar as JSON."""
-    value = _at(value, field)
-    if isinstance(value, dict | list):
-        place = field or "the secret"
-        raise HostError(f"{place} is an object or a list; name one of its fields")
-    if isinstance(value, str):
-        return value
-    return json.dumps(value)  # true, false or null
-
-
-def variables_of(value: Any, field: str = "") -> dict[str, str]:
-    """Return the strings of the object at the path `field`, each as `text_of` returns it.
-
-    A null is left out. Raises HostError for anything but an object of scalars.
-    """
-    value = _at(value, field)
-    if not isinstance(value, dict):
-        place = field or "the secret"
-        raise HostError(f"{place} has no names; `env_files` needs an object")
-
-    variables = {}
-    for name, item in value.items():
-        if isinstance(item, dict | list):
-            key = f"{field}/{name}".lstrip("/")
-            raise HostError(
-                f"{key} is an object or a list; `env_files` needs one value for each name"
-            )
-        if item is not None:
-            variables[name] = text_of(item, "")
-    return variables
-
-
-def _at(value: Any, field: str) -> Any:
-    """Return the value at the path `field` in decoded JSON. Raises HostError if there is none."""
-    if not field:
-        return value
-
-    for key in field.strip("/").split("/"):
-        value = _item(value, key)
-        if value is None:
-            raise HostError(f"the secret has no {field}")
-    return value
-
-
-def _item(value: Any, key: str) -> Any:
-    """Return the item of an object by its name, or of a list by its number, or None."""
-    if isinstance(value, dict):
-        return value.get(key)
-    if isinstance(value, list) and key.isdecimal():
-        number = int(key)
-        return value[number] if number < len(value) else None
-    return None
-
-
-def decoded(text: str, source: str) -> Any:
-    """Decode JSON; numbers are strings, with the digits of the text.
-
-    The error names only the `source`, because the text may contain secrets.
-    """
-    try:
-        return json.loads(text, parse_int=str, parse_float=str)
-    except ValueError:
-        raise HostError(f"{source} is not JSON") from None
 
 
 def each(
@@ -152,26 +85,3 @@ def pick_each(
         return pick(text, field)
 
     return answers | each(parts, part)
-
-
-def json_field(text: str, field: str) -> str:
-    """Return `text`, or, if `field` is not "", that field of the JSON that `text` contains."""
-    if not field:
-        return text
-    return text_of(decoded(text, "the secret"), field)
-
-
-def json_variables(text: str, field: str) -> Content:
-    """Return the variables in a JSON object (at the path `field`), or a text that is no object.
-
-    A text without a field that is no JSON object is the text of a `.env` file.
-    """
-    if field:
-        return variables_of(decoded(text, "the secret"), field)
-    try:
-        value = decoded(text, "the secret")
-    except HostError:
-        return text
-    if isinstance(value, dict | list):
-        return variables_of(value)
-    return text

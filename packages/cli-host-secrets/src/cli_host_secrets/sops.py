@@ -6,17 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cli_host_secrets.json_values import decoded, text_of, variables_of
 from cli_host_secrets.programs import output, without_line_end
-from cli_host_secrets.references import (
-    Answers,
-    Contents,
-    decoded,
-    each,
-    pick_each,
-    split,
-    text_of,
-    variables_of,
-)
+from cli_host_secrets.references import Answers, Contents, each, pick_each, split
 from host import HostError
 
 _EXAMPLE = "sops:FILE or sops:FILE#KEY"
@@ -27,31 +19,50 @@ _MOST = 1 << 24  # bytes read from a file to find its format
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
     """Decrypt each file once, one at a time, because sops may prompt to unlock a key."""
+    keyed = []
+    others = []
+    for reference in references:
+        if "#" in reference:
+            keyed.append(reference)
+        else:
+            others.append(reference)
+    return _resolve_keyed(keyed, environment) | _resolve_whole(others, environment)
 
-    def whole(name: str) -> str:
+
+def _resolve_keyed(
+    references: Sequence[str], environment: Mapping[str, str]
+) -> Answers:
+    """Return the values of `sops:FILE#KEY`."""
+
+    def read(name: str) -> str:
+        return _as_json(name, environment)
+
+    def read_all(names: Sequence[str]) -> Answers:
+        return each(names, read, at_once=1)
+
+    def value_of(text: str, key: str) -> str:
+        document = decoded(text, "the output of sops")
+        return text_of(document, key)
+
+    return pick_each(references, _EXAMPLE, read_all, value_of, field=True)
+
+
+def _resolve_whole(
+    references: Sequence[str], environment: Mapping[str, str]
+) -> Answers:
+    """Return the texts of `sops:FILE`, in the formats of the files."""
+
+    def read(name: str) -> str:
         path, form = _path_and_format(name)
         return output(_call(path, form, form), environment)
 
-    def as_json(name: str) -> str:
-        return _as_json(name, environment)
+    def read_all(names: Sequence[str]) -> Answers:
+        return each(names, read, at_once=1)
 
-    def read_whole(names: Sequence[str]) -> Answers:
-        return each(names, whole, at_once=1)
-
-    def read_as_json(names: Sequence[str]) -> Answers:
-        return each(names, as_json, at_once=1)
-
-    def key_of(text: str, key: str) -> str:
-        return text_of(decoded(text, "the output of sops"), key)
-
-    def text_itself(text: str, _: str) -> str:
+    def whole(text: str, _key: str) -> str:
         return without_line_end(text)
 
-    keyed = [reference for reference in references if "#" in reference]
-    others = [reference for reference in references if "#" not in reference]
-    answers = pick_each(keyed, _EXAMPLE, read_as_json, key_of, field=True)
-    answers |= pick_each(others, _EXAMPLE, read_whole, text_itself)
-    return answers
+    return pick_each(references, _EXAMPLE, read_all, whole)
 
 
 def resolve_variables(
@@ -64,11 +75,13 @@ def resolve_variables(
 
     def read(reference: str) -> str | dict[str, str]:
         name, key = split(reference, _EXAMPLE)
-        document: Any = decoded(_as_json(name, environment), "the output of sops")
+        printed = _as_json(name, environment)
+        document: Any = decoded(printed, "the output of sops")
         if key:
             return variables_of(document, key)
 
         path, form = _path_and_format(name)
+        # A file without a format of its own: sops has put it into `data`.
         if form == "binary":
             return text_of(document, "data")
         if path.endswith(".ini"):
@@ -117,7 +130,9 @@ def _path_and_format(name: str) -> tuple[str, str]:
     if path.endswith(_KNOWN):
         return path, ""
     if content.lstrip().startswith(b"{"):
-        return path, "json" if _has_keys(content) else "binary"
+        if _has_keys(content):
+            return path, "json"
+        return path, "binary"
     if b"\nsops_mac=" in content:
         return path, "dotenv"
     return path, "yaml"

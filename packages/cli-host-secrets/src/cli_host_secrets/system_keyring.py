@@ -23,7 +23,9 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         import keyring
         import keyring.errors
     except ImportError:
-        program, _, _ = os.path.basename(sys.argv[0]).partition(" ")
+        # With a command in Python, argv[0] is the program and the words of the command.
+        file = os.path.basename(sys.argv[0])
+        program, _, _ = file.partition(" ")
         source = shlex.quote(_source(environment))
         remove = f"{program} self plugin remove {_PLUGIN}"
         add = f"{program} self plugin add {source}"

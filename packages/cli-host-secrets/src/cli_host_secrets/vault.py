@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cli_host_secrets.json_values import decoded, text_of, variables_of
 from cli_host_secrets.programs import output
-from cli_host_secrets.references import (
-    Answers,
-    Content,
-    Contents,
-    decoded,
-    each,
-    pick_each,
-    text_of,
-    variables_of,
-)
+from cli_host_secrets.references import Answers, Content, Contents, each, pick_each
 from host import HostError
 
 
@@ -71,8 +63,10 @@ def _fields(text: str, program: str) -> dict[str, Any]:
         data = answer.get("data")
 
     # KV version 2 has one level more, which is null for a deleted version.
-    if isinstance(data, dict) and {"data", "metadata"} <= data.keys():
-        data = data["data"]
+    if isinstance(data, dict):
+        is_version_2 = {"data", "metadata"} <= data.keys()
+        if is_version_2:
+            data = data["data"]
 
     if not isinstance(data, dict):
         raise HostError(f"{program} has no data at this path")
