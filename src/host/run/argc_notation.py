@@ -25,6 +25,8 @@ class Parameter:
         self.exact = True
         self._kind = kind
         self._rest = text.strip()
+
+        # Each method takes its part from the beginning of the rest.
         self._read_names()
         self._read_modifier()
         self._read_value()
@@ -33,6 +35,8 @@ class Parameter:
         self._read_notations()
         if self._rest:
             self.keys["description"] = self._rest
+
+        # An option has a value, even if the notation does not name it.
         if kind == "option" and "value" not in self.keys:
             self.keys["value"] = self.keys["name"].lstrip("-").upper()
 
@@ -76,6 +80,7 @@ class Parameter:
                 self.exact = False
 
     def _read_modifier(self) -> None:
+        """Read the sign behind the name: `!` required, `*` and `+` repeated, `~` the rest."""
         mark = self._rest[:1]
         if mark == "!":
             self.keys["required"] = True
@@ -97,6 +102,7 @@ class Parameter:
             self.exact = False
         else:
             return
+
         self._rest = self._rest[1:]
 
     def _set_repeats(self) -> None:
@@ -106,7 +112,9 @@ class Parameter:
             self.keys["repeats"] = True
 
     def _read_value(self) -> None:
+        """Read a default, `=3`, or choices, `[dev|prod]`."""
         has_separator = self.keys.pop("separator", False)
+
         if self._rest.startswith("="):
             self._rest = self._rest[1:]
             default = self._take_value()
@@ -126,6 +134,7 @@ class Parameter:
         self._rest = rest
         if inside.startswith(("`", "?`")):
             return  # a function of the script prints them, and the script checks them
+
         choices = inside.removeprefix("=").split("|")
         self.keys["choices"] = choices
         if inside.startswith("="):

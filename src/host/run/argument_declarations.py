@@ -68,12 +68,14 @@ def unchecked_arguments(declared: "Sequence[dict[str, Any]]") -> tuple[Argument,
     for keys in declared:
         name = keys["name"]
         is_flag = name.startswith("-") and not keys.get("value")
+
         values: dict[str, Any] = dict.fromkeys(Argument.__annotations__, "")
         values.update(dict.fromkeys(_FLAGS, False))
         values["type"] = "" if is_flag else "string"
         values["default"] = None
         values["repeats"] = name.endswith(REPEATS)
         values["conflicts"] = ()
+
         values.update(keys)
         values["choices"] = tuple(keys.get("choices", ()))
         arguments.append(Argument(**values))
@@ -125,6 +127,7 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
     if name[:1] not in _LETTERS or not _NAME.issuperset(name):
         what = "expected letters, digits, - and _ (after -- for an option)"
         raise fields.refused("name", f"{what}; found {argument.name}")
+    # The caller gets help with `--help`, whatever the command declares (SPEC 2.8).
     if argument.name == "--help":
         raise fields.refused("name", '--help cannot be declared; see the key "help"')
 

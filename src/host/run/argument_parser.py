@@ -39,6 +39,7 @@ def parse(
     """
     if args is not None and asks_help(args):
         args = None
+
     line = CommandLine(arguments, args or (), program, words)
     line.read()
     line.assign_loose()
@@ -105,7 +106,10 @@ class CommandLine:
             if not self.rest:
                 return
             word = self.rest.pop()
-            looks_short = word.startswith("-") and word != "-"
+
+            looks_short = (
+                word.startswith("-") and word != "-"
+            )  # `-` alone is often stdin
             if len(self.loose) in self.any_form_after:
                 self.loose.append(word)
             elif word == "--":
@@ -118,6 +122,7 @@ class CommandLine:
                 self.loose.append(word)
                 if self.options_first:
                     break
+
         self._end_options()
 
     def _end_options(self) -> None:
@@ -150,6 +155,8 @@ class CommandLine:
             if argument.flag and not rest.startswith("="):
                 self.take(argument, name)
                 continue
+
+            # `-n5`, `-n=5`, or `-n` with the value in the next word.
             value = rest.removeprefix("=") if rest else None
             self.take(argument, name, value)
             return
@@ -196,6 +203,7 @@ class CommandLine:
             count = len(loose) if argument.repeats else 1
             self.texts[argument.name] = loose[:count]
             loose = loose[count:]
+
         if loose:
             raise self.unfit(f"unexpected argument {loose[0] or EMPTY}", self.usage)
 
@@ -249,6 +257,8 @@ class CommandLine:
 
             what = f"{name}: expected {argument.expected}; found {shown}"
             raise self.unfit(what, did_you_mean(text, argument.choices))
+
+        # A path need not exist: the command may make it.
         if argument.type in ("file", "directory"):
             fault = _fault(argument.type, text)
             if fault:
@@ -284,8 +294,9 @@ class CommandLine:
         for argument in self.arguments:
             name = argument.variable
             values = self.values(argument)
-            if argument.flag:
+            if argument.flag:  # a caller's variable may say "yes" or "1"
                 values = ["true" if _is_true(text) else "false" for text in values]
+
             if argument.repeats:
                 variables[f"{name}_COUNT"] = str(len(values))
                 for number, text in enumerate(values, start=1):
@@ -307,6 +318,7 @@ def _fault(kind: str, path: str) -> str:
         is_directory = _stat.S_ISDIR(posix.stat(encode(path)).st_mode)
     except OSError as failure:
         return failure.strerror or str(failure)
+
     if kind == "directory" and not is_directory:
         return "not a directory"
     if kind == "file" and is_directory:

@@ -138,17 +138,21 @@ class Definition:
         """Read what the command is, and how listings show it."""
         self.name: str = fields.text("name", required=required)
         self.description: str = fields.text("description", required=required)
+
         self.entrypoint: str = fields.filled("entrypoint") or fields.filled("script")
         fields.known.add("script")  # `or` may have skipped it
+
         self.os: tuple[str, ...] = fields.texts("os")
         self.sudo_systems: tuple[str, ...] = _sudo_systems(fields)
         self.sudo: bool = SYSTEM_OS in self.sudo_systems
+
         self.group: str = fields.text("group")
         self.hidden: bool = fields.flag("hidden")
         self.aliases: tuple[str, ...] = fields.texts("aliases")
         for alias in self.aliases:
             if not is_word(alias):
                 raise fields.refused("aliases", f'invalid word "{alias}"; {WORD_RULE}')
+
         self.installed_when: dict[str, str] = _condition(fields)
         self.default: str = ""
         if _kind_of(self.file) == "category":
@@ -164,6 +168,7 @@ class Definition:
             from host.run.secret_declarations import read_secrets
 
             self.secrets = read_secrets(fields)
+
         # Only a command in Python can do without the sources: it reads them with `Program`.
         sources = fields.typed("sources", bool, "true or false")
         self.reads_sources: bool = sources is not False or not self.in_python
@@ -203,8 +208,10 @@ class Definition:
         effects = fields.one_of("effects", EFFECTS)
         self.destroys: bool = effects == "destroy"
         if not effects:
+            # What root does can destroy anything, so the author must say that it does not.
             effects = "destroy" if self.sudo else "change"
         self.effects: str = effects
+
         self.starts_commands: bool = fields.flag("starts_commands")
         self.allows_assistants = False
         if _kind_of(self.file) == "project":
@@ -360,6 +367,7 @@ def _moved_to(fields: Fields) -> str:
     if is_set and not are_valid:
         reason = f"expected the words of a command; {WORD_RULE}"
         raise fields.refused("moved_to", reason)
+
     if _kind_of(fields.path) != "command":
         return ""
     return " ".join(words)

@@ -37,6 +37,8 @@ def offer_env_files(reader: "Offers", source: "EnvSource") -> None:
         except SourceError as failure:
             what = f"plugin {source.plugin} is broken: {failure.what}"
             reader.report(Problem("", what, f"see: {reader.program} self plugin list"))
+
+    # The files of the categories above come first, so that the nearest definition wins.
     if source.reader == "env_files":
         for definition in reader.definition.chain:
             for item in definition.env_files:
@@ -111,6 +113,7 @@ def _offer_text(
                 value = reader.expanded(written, path, name, line, problems.append)
             reader.offer(name, value, source.rank, path, line=line, secret=secret)
     finally:
+        # After an error, too: a warning often tells its cause, such as an open quote.
         _warn(reader, path, problems)
 
 

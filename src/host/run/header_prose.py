@@ -51,13 +51,16 @@ def is_prose(line: str) -> bool:
     label = f"{key.rstrip()}{colon}"
     if low.startswith(_ABOUT_THE_FILE) or label in _ABOUT_THE_FILE:
         return False
+
     if line.startswith(_REMINDERS) or "do not edit" in low:
         return False
     if line.startswith("<") and line.endswith(">"):  # an address, or a tag of XML
         return False
+
     # A command, an item of a list, a quotation or an address.
     if line.startswith(("$", "- ", "* ", "+ ", "> ", "http")):
         return False
+
     if "://" in line:
         is_one_word = " " not in line.strip("<>()*- ")
         if is_one_word or low.startswith(_ORIGINS):

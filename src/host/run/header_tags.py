@@ -20,6 +20,7 @@ def tag_of(text: str) -> "Tag | None":
     bare = text.strip()
     if bare.startswith("@"):
         return _at_tag(bare)
+
     for word, dialect in _WORDS.items():
         if bare.startswith(f"{word} "):
             return _word_tag(dialect, bare[len(word) :].strip())

@@ -27,7 +27,10 @@ def load_reference(reference: str) -> "Any":
         target: Any = sys.modules[module]
         for name in attribute.split("."):
             target = getattr(target, name)
-    except (Exception, SystemExit) as failure:
+    except (
+        Exception,
+        SystemExit,
+    ) as failure:  # a module may do anything when it is imported
         what = f"cannot be loaded: {type(failure).__name__}: {failure}"
         raise PluginError(Problem(reference, what)) from failure
     return target

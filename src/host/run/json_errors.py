@@ -56,6 +56,8 @@ def _mistake(text: str) -> tuple[int, str]:
         comma = _TRAILING_COMMA.match(text, last_comma)
         if comma is not None and comma.end() > failure.pos:
             return comma.start(), "trailing comma"
+
+        # "Expecting ',' delimiter: line 1 …" becomes "expecting ',' delimiter".
         what, _, _ = failure.msg.partition(": ")
         what = what.removesuffix(" at").removesuffix(" starting")
         return failure.pos, what[0].lower() + what[1:]
@@ -71,8 +73,11 @@ def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:
     for token in _TOKEN.finditer(text):
         sign = token[0]
         if sign in ("]", "}"):
-            del above[-1:]
+            del above[
+                -1:
+            ]  # the text may be invalid, and have more brackets than it opened
             continue
+
         outer, numbers = above[-1] if above else ("", None)
         if numbers is not None:
             path = f"{outer}[{next(numbers)}]"

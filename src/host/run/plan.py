@@ -219,6 +219,7 @@ class Run(Record):
         lock = self.catalog.lock
         if reading is None:
             reading = SourceReader
+
         self._reader = reading(
             self.words,
             self.definition,
@@ -277,6 +278,7 @@ class Run(Record):
             arguments = parse(definition.args, None, environ=self.environ).variables()
         if arguments is not None:
             fixed.update(arguments)
+
         if definition.project is not None:
             fixed["PROJECT_DIR"] = definition.project.root
         if definition.shell and self.shell_file:
@@ -377,6 +379,8 @@ def find_run(
 
     for problem in definition.warnings:
         report(problem)
+
+    # The help of a command for another system is shown above; the script itself cannot run.
     file = check_runnable(match.words, definition)
     if asks_help(arguments):
         from host.run.script_help import may_get_help
@@ -388,6 +392,7 @@ def find_run(
 
         report_deprecation(match, report)
 
+    # A file starts without the packages of its plugin: it has an interpreter of its own.
     folders: Sequence[str] = ()
     if not file and match.node is not None:
         folders = catalog.lock.folders_of(match.node.tree)
@@ -446,6 +451,7 @@ def check_runnable(words: "Sequence[str]", definition: "Definition") -> str:
     entrypoint is outside the command's folder.
     """
     if not definition.compatible:
+        # A misspelt system is never this one, so the error says which systems there are.
         from host.run.suggestions import unknown_names
 
         what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"

@@ -80,8 +80,13 @@ def _has_type(kind: str, value: str) -> bool:
         from host.run.argument_spec import is_integer
 
         return is_integer(value)
+
     if kind == "port":
-        return value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= 65535
+        is_number = value.isascii() and value.isdigit()
+        return (
+            is_number and 1 <= int(value[:9]) <= 65535
+        )  # a long number takes long to convert
+
     if any(map(str.isspace, value)):
         return False
     if kind == "email":

@@ -47,7 +47,9 @@ def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, 
     requirements = {}
     for index, item in enumerate(items):
         key = f"requires[{index}]"
+
         if type(item) is str:
+            # The name ends at the first operator: `jq>=1.6`.
             program = item.replace("<", ">").replace("=", ">").partition(">")[0]
             version = item[len(program) :]
             hint = ""
@@ -97,17 +99,19 @@ def is_version(text: str) -> bool:
 def satisfies(version: str, constraints: str) -> bool:
     """Return whether a version satisfies constraints such as ">=1.6,<2"."""
     numbers = _numbers(version.split("."))
+
     for text in constraints.split(","):
         constraint = _constraint(text)
         if constraint is None:
             continue
+
         operator, others = constraint
         sign = "="
         if numbers > others:
             sign = ">"
         elif numbers < others:
             sign = "<"
-        if sign not in operator:
+        if sign not in operator:  # `>=` accepts both of its signs
             return False
     return True
 
@@ -157,6 +161,7 @@ def _remedies(
     if len(faults) == 1:
         requirement, _ = faults[0]
         return remedy_of(requirement, program, is_command) or "install it"
+
     remedies = []
     for requirement, _ in faults:
         remedy = remedy_of(requirement, program, is_command)

@@ -43,17 +43,21 @@ class ScriptComments:
         content = _head(path)
         text = "" if b"\0" in content else content.decode(errors="backslashreplace")
         lines = text.splitlines()
+
         self._path = path
         # Most scripts have no block of JSON, so their lines need not be searched again.
         self._lines = lines if _BEGIN.encode() in content else []
         self._header: Header | None = None
         self._values: dict[str, Any] = {"description": ""}
         self._effective: list[str] = []
+
         self.usage = ""
         self.words = ""
         self.is_checked = True
         self.has_arguments = False
         self.ignored: list[str] = []
+
+        # A script that begins with code needs no modules that read headers.
         if _has_header(lines):
             self._read_header(lines)
 

@@ -155,7 +155,7 @@ class Header:
         Tags, usage, licences, directives, the script's own name and headings with nothing below
         them are left out; so is the description, if the prose begins with it.
         """
-        paragraphs: list[list[str]] = [[]]
+        paragraphs: list[list[str]] = [[]]  # the last one is open
         for kind, text in self._rows:
             if kind == GAP or not text.strip():
                 paragraphs.append([])
@@ -173,9 +173,10 @@ class Header:
 
     def _after(self, sentence: str, paragraph: "list[str]") -> "list[str] | None":
         """Return the lines of a paragraph after its first sentence, or None if it has another."""
-        left = sentence
+        left = sentence  # what of it has not been found yet
         for number, line in enumerate(paragraph):
             text = self._without_name(line)
+
             if left.startswith(text):
                 left = left[len(text) :].lstrip()
                 if not left:
@@ -210,6 +211,7 @@ class Header:
             line = self._without_name(text)
             is_text = kind in (COMMENT, DOCSTRING) and not self._is_own_name(text)
             is_example = text.startswith(("    ", "\t"))
+
             if is_text and not is_example and is_prose(line):
                 paragraph.append(line)
             elif paragraph and is_text and is_heading(line):
@@ -219,7 +221,7 @@ class Header:
                 sentence = first_sentence(" ".join(paragraph))
                 if not sentence.endswith(":"):
                     return sentence
-                paragraph.clear()
+                paragraph.clear()  # it says what follows, and not what the script does
         return ""
 
 

@@ -77,6 +77,7 @@ class Tagged:
         self.usage = ""
         self.effective: list[str] = []
         self.ignored: list[str] = []
+
         self._word = file_name.rpartition(".")[0] or file_name
         self._title = ""
         self._arguments: dict[str, dict[str, Any]] = {}  # by name
@@ -175,8 +176,10 @@ class Tagged:
         if not value:
             return False
         text = str(value)
+
         # With blanks around it, a `|` separates examples that have pipes without blanks.
         separator = " | " if " | " in text else "|"
+
         for part in text.split(separator):
             line = part.strip()
             if line:
@@ -306,6 +309,7 @@ def _label(dialect: str, name: str) -> str:
 
 def _text(value: str) -> "Any":
     """Return a value without quotes around all of it; arrays, true and false are parsed."""
+    # mise's values are TOML: `alias=["b", "bld"]`, `hide=true`.
     if value[:1] in ('"', "[") or value in ("true", "false"):
         parsed = _parsed(value)
         if parsed is not None:
@@ -340,11 +344,15 @@ def _raycast_argument(tag: str, values: "Any") -> "dict[str, Any] | None":
     keys: dict[str, Any] = {"name": name if is_slug else tag}
     if placeholder and placeholder.lower() != name:
         keys["description"] = placeholder
-    if values.get("optional") is not True:
+
+    if (
+        values.get("optional") is not True
+    ):  # Raycast's arguments are required by default
         keys["required"] = True
     if values.get("type") == "password" or values.get("secure") is True:
         keys["secret"] = True
-    data = values.get("data")
+
+    data = values.get("data")  # of a drop-down list
     if isinstance(data, list):
         choices = [str(item.get("value")) for item in data if isinstance(item, dict)]
         if choices:

@@ -37,6 +37,7 @@ def read_secrets(fields: Fields) -> dict[str, SecretReference]:
 
 def _reference(fields: Fields, key: str, item: "Any") -> SecretReference:
     """Return the reference in the value `item`: a text, or an object with more about it."""
+    # `{"reference": …, "optional": true}`, or only the reference.
     optional = False
     if isinstance(item, dict):
         inner = Fields(fields.path, item, key)

@@ -138,6 +138,8 @@ class Providers(Record):
 
         if not answer.done():
             return "", self.late
+
+        # A provider may fail as a whole, or give an exception for one reference.
         value = answer.exception() or answer.result().get(reference)
         if isinstance(value, str) and "\0" not in value:
             return value, ""
@@ -154,6 +156,7 @@ class Providers(Record):
         """
         if not words:
             raise HostError('expected a program after "run:"')
+
         try:
             ended = supervise(
                 words,
@@ -167,10 +170,12 @@ class Providers(Record):
             )
         except OSError as failure:
             raise HostError(f"{words[0]} cannot start: {failure.strerror}") from None
+
         if ended.limit:
             raise HostError(self.late)
         if ended.status:
             what = f"{words[0]} ended with status {ended.status}"
+            # The last line usually has the reason; on a terminal, the user has seen all of them.
             lines = [line for line in decode(ended.stderr).split("\n") if line.strip()]
             if lines:
                 what = f"{what}: {lines[-1]}"

@@ -131,6 +131,7 @@ def _unset(text: str, reader: "Offers") -> list[str]:
 
     names: dict[str, None] = {}
     expand(text, names.setdefault)
+
     with_default = re.findall(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]", text)
     unset = []
     for name in names:
@@ -163,6 +164,7 @@ def _expanded_words(
         unset += _unset(word, reader)
     if not unset:
         return [reader.expanded(word, definition.file, key) for word in words]
+
     problem = Problem(definition.file, f"{text}: ${unset[0]} is not set", key=key)
     if not is_optional(text):
         raise SourceError(problem)

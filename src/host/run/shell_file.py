@@ -40,6 +40,7 @@ def check_shell(
     if RUN in caller:
         what = f"{called}: changes the calling shell, so it cannot run inside another command"
         raise OperationError(what)
+
     if not shell_file:
         shell = basename(caller.get("SHELL", ""))
         if shell not in _SHELLS:
@@ -58,6 +59,7 @@ def make_shell_file(path: str) -> None:
     """
     try:
         _make_directory(dirname(path))
+        # A link could lead to another file, and opening a FIFO could wait forever.
         flags = posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
         descriptor = posix.open(encode(path), flags | posix.O_NONBLOCK, 0o600)
         try:

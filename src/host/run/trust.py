@@ -32,6 +32,7 @@ def is_trusted(definition: "Definition") -> bool:
     if project is None:
         return True
 
+    # trusted.json has no hash of the entrypoint, so nobody else may be able to write it.
     paths = files_of(project, definition.written)
     if not definition.in_python:
         paths.append(join(definition.directory, definition.entrypoint))

@@ -46,7 +46,9 @@ def nodes_of(text: str) -> list[Node]:
     open_nodes = [root]
     node: Node | None = None
     pending = ""  # a property that waits for its value
+
     for kind, token in _tokens(text):
+        # The end of a line or a brace ends the node.
         if kind == "end":
             node = None
         elif kind == "{":
@@ -59,6 +61,8 @@ def nodes_of(text: str) -> list[Node]:
             node = None
         elif kind == "property":
             pending = token
+
+        # A word or text: the name of a node, then its values and those of its properties.
         elif node is None:
             node = Node(token)
             open_nodes[-1].children.append(node)
@@ -81,6 +85,7 @@ def _tokens(text: str) -> "Iterator[tuple[str, str]]":
     at = 0
     while at < len(text):
         sign = text[at]
+
         if sign in " \t()":
             at += 1
         elif sign in "\n;":
@@ -126,6 +131,8 @@ def _quoted(text: str, start: int) -> "tuple[str, int] | None":
     if not text.startswith('"', opening):
         return None
     hashes = opening - start
+
+    # In a raw or multi-line string, backslashes have no meaning.
     mark = '"""' if text.startswith('"""', opening) else '"'
     begin = opening + len(mark)
     if hashes or mark == '"""':
@@ -208,6 +215,8 @@ def _positional(form: str) -> "tuple[dict[str, Any], bool]":
     bare = _without_dots(form).strip()
     inside = bare.strip("<>[]")
     name = _without_dots(inside)
+
+    # Several words, or a positional argument that begins with a dash, have no equivalent.
     exact = " " not in name and not name.startswith("-")
     repeats = form.endswith(_DOTS) or inside.endswith(_DOTS)
     keys: dict[str, Any] = {"name": f"{name}..." if repeats else name}
@@ -255,6 +264,7 @@ def _set(
     if value in (None, False) and name != "default":
         return True
     text = _text_of(value)
+
     if name in _KEYS:
         keys[_KEYS[name]] = text
     elif name == "long_help":
@@ -272,6 +282,7 @@ def _set(
     elif name == "negate" and text == f"--no-{keys['name'].removeprefix('--')}":
         keys["negatable"] = True
     else:
+        # Everything else would change what a run accepts.
         is_for_pages = name in _FOR_PAGES or name.startswith("hide")
         return is_for_pages or (name, text) == _USUAL_DASHES
     return True

@@ -86,6 +86,7 @@ def _show_text(session: Session, findings: Sequence[Finding], count: int) -> Non
     elif not session.terminal.is_interactive:
         session.show_lines(*(str(finding.problem) for finding in findings))
     else:
+        # The paths are headings.
         rows = []
         for finding in findings:
             problem = finding.problem

@@ -88,9 +88,13 @@ class Lint:
         project = nearest_project(self._session, directory)
         root = project.root
         config_file = os.path.join(root, "core", "cli.json")
+
         if os.path.isdir(project.commands_dir):
             yield from self.tree(FolderNode(project.tree, project=project))
-            yield from moved(Catalog(Lock([], []), around=lambda: ([project], [])))
+            # A project can move its own commands only, so no others are needed.
+            catalog = Catalog(Lock([], []), around=lambda: ([project], []))
+            yield from moved(catalog)
+
         elif os.path.lexists(config_file):
             layout = Layout(self._session.program, root, config_file)
             installation = open_installation(layout, self._session.environ)
@@ -98,11 +102,14 @@ class Lint:
             catalog = Catalog(self._lock_of(installation), around=_no_projects)
             yield from shadowed(catalog)
             yield from moved_in_part(catalog, None)
+
         elif os.path.lexists(os.path.join(root, MANIFEST)):
             plugin = read_plugin(root, Entry("", "local"))
             yield from self._plugin(plugin)
             yield from self._moved_in(plugin.tree)
+
         else:
+            # In a Python project, only folders with a command.json are commands.
             has_pyproject = os.path.exists(os.path.join(root, "pyproject.toml"))
             tree = CommandTree(root, scripts=None if has_pyproject else {})
             yield from self.tree(FolderNode(tree))
@@ -156,6 +163,7 @@ class Lint:
         if missing is not None:
             yield Finding("plugin", missing)
             return
+
         if plugin.hooks_file:
             yield from rules.hooks(plugin.hooks_file, is_here=self._is_here)
         yield from self.tree(FolderNode(plugin.tree))
@@ -197,6 +205,7 @@ class Lint:
             except HostError as error:
                 yield Finding("definition", error.problem)
                 continue
+
             self.count += 1
             yield from rules.keys_and_systems(definition)
             yield from rules.default_command(definition, node)
@@ -205,6 +214,7 @@ class Lint:
             yield from rules.output(definition)
             yield from rules.calling_shell(definition)
             yield from rules.variables(definition, self._known)
+
             if definition.entrypoint:
                 yield from rules.entrypoint(
                     definition,
@@ -214,6 +224,7 @@ class Lint:
                 )
                 if read == node.read_command:
                     command = definition
+
         if command is not None:
             self._take_note(node, command)
         return command

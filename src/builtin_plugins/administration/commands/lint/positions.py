@@ -21,7 +21,8 @@ def with_positions(findings: Iterable[Finding]) -> list[Finding]:
     problem of a category that several commands have, is returned once.
     """
     directory = f"{os.getcwd()}/"
-    keys = cache(keys_of)
+    keys = cache(keys_of)  # many findings are in the same file
+
     placed = set()
     for finding in findings:
         problem = finding.problem
@@ -30,9 +31,11 @@ def with_positions(findings: Iterable[Finding]) -> list[Finding]:
         if problem.key and not problem.line:
             text, offsets = keys(problem.path)
             line, column = position_of_key(text, offsets, problem.key)
+
         path = problem.path.removeprefix(directory)
         moved = Problem(path, problem.text, problem.remedy, problem.key, line, column)
         placed.add(finding._replace(problem=moved))
+
     return sorted(placed, key=attrgetter(*_ORDER))
 
 

@@ -66,6 +66,8 @@ def reference_fault(reference: str) -> Fault | None:
 def _fault_of_name(module: str, attribute: str, names: _Names) -> Fault | None:
     if names.is_open:
         return None
+
+    # A class may inherit its attributes, so only the first name is checked.
     name = attribute.partition(".")[0]
     if name not in names.bound:
         text = f"{module} does not define {name}"
@@ -81,20 +83,27 @@ def entrypoints_in(path: str, code: bytes, *, is_here: bool) -> Iterator[Finding
 
     Only dicts that the file writes out are checked, as in `{"name": "X", "entrypoint": "x.y:z"}`.
     """
-    for node in ast.walk(ast.parse(code)):
+    lines = code.splitlines()
+    for value in _written_entrypoints(ast.parse(code)):
+        fault = _fault_in_hooks_file(path, str(value.value))
+        if fault is not None:
+            # The column is in characters, and `col_offset` in bytes.
+            before = lines[value.lineno - 1][: value.col_offset]
+            column = len(before.decode(errors="replace")) + 1
+            yield fault.finding(path, value.lineno, column, is_here=is_here)
+
+
+def _written_entrypoints(tree: ast.AST) -> Iterator[ast.Constant]:
+    """Yield the texts that stand in a dict under the key "entrypoint"."""
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Dict):
             continue
         for key, value in zip(node.keys, node.values, strict=True):
-            if not (isinstance(key, ast.Constant) and key.value == _KEY):
+            is_entrypoint = isinstance(key, ast.Constant) and key.value == _KEY
+            if not is_entrypoint or not isinstance(value, ast.Constant):
                 continue
-            if not (isinstance(value, ast.Constant) and isinstance(value.value, str)):
-                continue
-            fault = _fault_in_hooks_file(path, value.value)
-            if fault is not None:
-                # The column is in characters, and `col_offset` in bytes.
-                before = code.splitlines()[value.lineno - 1][: value.col_offset]
-                column = len(before.decode(errors="replace")) + 1
-                yield fault.finding(path, value.lineno, column, is_here=is_here)
+            if isinstance(value.value, str):
+                yield value
 
 
 def _fault_in_hooks_file(path: str, reference: str) -> Fault | None:
@@ -113,6 +122,7 @@ def _find_module(name: str) -> ModuleSpec | None:
     """Find a module without importing it or the packages that contain it."""
     first, *inner = name.split(".")
     complete_import_path(first)
+
     try:
         spec = importlib.util.find_spec(first)
         for part in inner:

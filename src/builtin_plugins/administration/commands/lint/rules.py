@@ -53,6 +53,7 @@ def keys_and_systems(definition: Definition) -> Iterator[Finding]:
     """Yield a finding for each warning of the definition, unknown system and unknown key."""
     reported = {problem.key for problem in definition.warnings}
     problems = [*definition.warnings]
+    # A run ignores a name of a system that it does not know.
     for key, systems in (("os", definition.os), ("sudo", definition.sudo_systems)):
         problems += unknown_names(definition.file, key, systems, SYSTEMS)
     for problem in problems:
