@@ -151,11 +151,14 @@ class Bench:
     def _make_plugins(self) -> None:
         """Make installations with one plugin, with a disabled one, and with a hundred."""
         self.one_plugin = with_plugins(self.scratch / "one", 1)
+        self.many_plugins = with_plugins(self.scratch / "many", 100)
+
+        # Commands of its own, too, because the plugin's cannot run.
         self.disabled = with_plugins(self.scratch / "disabled", 1)
+        root = self.disabled.parent.parent
         disable = [str(self.disabled), "self", "plugin", "disable", "p000"]
         subprocess.run(disable, env=self.env, check=True, stdout=subprocess.DEVNULL)
-        trees.make_commands(self.disabled.parent.parent, 10)
-        self.many_plugins = with_plugins(self.scratch / "many", 100)
+        trees.make_commands(root, 10)
 
     def installation(self, name: str, size: int = 10) -> Path:
         root = self.scratch / f"cli-{name}"
@@ -196,9 +199,11 @@ class Bench:
 
     def floor(self) -> Timed:
         """The same script, started by the same interpreter with nothing in between."""
-        script = str(self.made[10].joinpath("commands", *trees.words_of(0), "main.sh"))
-        program = f"import os; os.execv({script!r}, [{script!r}])"
-        return Timed("floor", [sys.executable, "-I", "-S", "-c", program], self.env)
+        script = self.made[10].joinpath("commands", *trees.words_of(0), "main.sh")
+        path = str(script)
+        program = f"import os; os.execv({path!r}, [{path!r}])"
+        argv = [sys.executable, "-I", "-S", "-c", program]
+        return Timed("floor", argv, self.env)
 
     def report(
         self, kind: str, baseline: Timed, rows: Sequence[Timed], **more: object
@@ -278,9 +283,11 @@ class Bench:
 
     def recorded(self) -> None:
         """What the history costs a run of a script that does nothing."""
-        ordinary = self.timed("ordinary run", self.made[10], *trees.words_of(0))
+        first = trees.words_of(0)
+        ordinary = self.timed("ordinary run", self.made[10], *first)
         env = {**self.env, "CLI_RECORD": "1"}
-        self.report("recorded", ordinary, [Timed("run, recorded", ordinary.argv, env)])
+        recorded = Timed("run, recorded", ordinary.argv, env)
+        self.report("recorded", ordinary, [recorded])
 
     def answers(self) -> None:
         """What people wait for before they run something."""

@@ -136,7 +136,9 @@ def _is_same(old: str | None, new: str | None) -> bool:
     """Return whether a file needs no change. The date of a man page alone is no change."""
     if old is None or new is None:
         return old == new
-    return _DATE.sub("", old, count=1) == _DATE.sub("", new, count=1)
+    old_without_date = _DATE.sub("", old, count=1)
+    new_without_date = _DATE.sub("", new, count=1)
+    return old_without_date == new_without_date
 
 
 def _write(path: Path, text: str | None, output: Path) -> None:

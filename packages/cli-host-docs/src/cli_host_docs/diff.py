@@ -103,9 +103,9 @@ def _opened(root: str, program: Program, stack: ExitStack) -> Program:
         return Program.at(root, safe=True)
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
-    config_file = os.path.join(program.core_dir, "cli.json")
-    os.mkdir(os.path.join(folder, "core"))
-    shutil.copy(config_file, os.path.join(folder, "core", "cli.json"))
+    core_dir = os.path.join(folder, "core")
+    os.mkdir(core_dir)
+    shutil.copy(os.path.join(program.core_dir, "cli.json"), core_dir)
     os.symlink(os.path.abspath(commands), os.path.join(folder, "commands"))
     return Program.at(folder, safe=True)
 

@@ -208,9 +208,11 @@ def _complete(source: PluginSource, change: Change, name: str) -> None:
 
 def prepare_git(root: str) -> None:
     """In a checkout, make git ignore this machine's files and the user's own plugins."""
+    git_dir = os.path.join(root, ".git")
+    exclude = os.path.join(git_dir, "info", "exclude")
     patterns = shipped_files.gitignore().read_text(encoding="utf-8")
-    patterns += "".join(f"{pattern}\n" for pattern in _MORE_IGNORED)
-    exclude = os.path.join(root, ".git", "info", "exclude")
+    for pattern in _MORE_IGNORED:
+        patterns += f"{pattern}\n"
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
     atomic.write_file(exclude, patterns)
 
@@ -218,8 +220,9 @@ def prepare_git(root: str) -> None:
     config = read_config(_config_file(root))
     plugins_dir = os.path.join(root, config.plugins_dir)
     atomic.make_directory(plugins_dir)
-    empty = json.dumps({"version": registry.FORMAT, "plugins": []})
-    atomic.write_file(registry.local_path(plugins_dir), empty)
+    empty = {"version": registry.FORMAT, "plugins": []}
+    local = registry.local_path(plugins_dir)
+    atomic.write_file(local, json.dumps(empty))
 
 
 def session_of(session: Session, root: str, name: str) -> Session:
