@@ -65,9 +65,11 @@ def _listings(
 
 def _files_beside(path: str) -> Iterator[tuple[str, str]]:
     """Yield the name and the checksum of each distribution in the directory of a file."""
+    # A directory of wheels may be large, and only the files of one package are of interest.
     prefix = re.split(r"[-.]", os.path.basename(path))[0].lower()
-    for file in sorted(Path(path).parent.iterdir()):
-        if file.name.lower().startswith(prefix) and file.is_file():
+    for file in Path(path).parent.iterdir():
+        is_of_package = file.name.lower().startswith(prefix)
+        if is_of_package and file.is_file():
             yield file.name, verified_sha256(file, "")
 
 
@@ -77,16 +79,23 @@ def _indexes(output: str, change: Change) -> list[str]:
     pip's output names the indexes without passwords; its settings have them.
     """
     shown = _INDEXES.search(output)
-    if shown is None:
+    if shown is None:  # pip says nothing if it only uses PyPI
         return ["https://pypi.org/simple"]
 
     indexes = shown[1].split(", ")
     settings = ""
-    if any(_PASSWORD.search(index) for index in indexes):
+    if any(map(_PASSWORD.search, indexes)):
         settings = change.installer.try_pip("config", "list").output
-    configured = re.findall(r"https?://[^\s'\"]+", settings)
-    by_plain = {_PASSWORD.sub("://", index): index for index in configured}
-    return [by_plain.get(_PASSWORD.sub("://", index), index) for index in indexes]
+    configured = {}
+    for address in re.findall(r"https?://[^\s'\"]+", settings):
+        configured[_without_login(address)] = address
+
+    # An index of the command line or of a requirements file is in no setting.
+    return [configured.get(_without_login(index), index) for index in indexes]
+
+
+def _without_login(address: str) -> str:
+    return _PASSWORD.sub("://", address)
 
 
 def _files_on(page: str, change: Change) -> list[tuple[str, str]]:

@@ -31,36 +31,42 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginVersion:
     commands: dict[Words, Definition] = {}
     problems: list[Problem] = []
     code = b""
-    names: list[str] = []
+    names = []
     for distribution in distributions_in([folder]).values():
+        # Others are only what the plugin requires.
         points = [*distribution.entry_points.select(group=GROUP)]
         if not points:
             continue
-        names += [point.name for point in points]
-        modules = {point.module for point in points}
+        modules = set()
+        for point in points:
+            names.append(point.name)
+            modules.add(point.module)
 
-        files = {folder: [str(path) for path in distribution.files or ()]}
+        files = {folder: [*map(str, distribution.files or ())]}
         for root in linked:
             files[root] = _files_of(root, modules)
 
         for root, paths in files.items():
             in_trees, invalid = read_commands(*_command_trees(root, paths))
             commands |= in_trees
-            problems += [relocated(problem, root, entry.name) for problem in invalid]
+            for problem in invalid:
+                problems.append(relocated(problem, root, entry.name))
             for path in paths:
                 if _module_name(path) in modules:
                     code += Path(root, path).read_bytes() + b"\n"
 
-    hooks, declared = declarations_in(code)
+    # The user may have chosen a category for all commands (`add --under`).
     placed = {}
     for words, definition in commands.items():
         placed[*entry.under, *words] = definition
+    hooks, words_in_code = declarations_in(code)
+    declared = [(*entry.under, *words) for words in words_in_code]
     return PluginVersion(
         entry,
         folder,
         commands=placed,
         hooks=hooks,
-        declared=tuple([(*entry.under, *words) for words in declared]),
+        declared=tuple(declared),
         problems=tuple(problems),
         names=tuple(names),
     )

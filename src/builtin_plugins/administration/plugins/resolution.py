@@ -225,8 +225,13 @@ def _file_checksums(package: Mapping[str, Any]) -> set[str]:
     files = [*package.get("wheels", ())]
     if "sdist" in package:
         files.append(package["sdist"])
-    checksums = {file.get("hashes", {}).get("sha256", "") for file in files}
-    return checksums - {""}
+
+    checksums = set()
+    for file in files:
+        sha256 = file.get("hashes", {}).get("sha256")
+        if sha256:  # an index may list another checksum, or none
+            checksums.add(sha256)
+    return checksums
 
 
 def _unresolved(
@@ -284,11 +289,17 @@ def newest_version(wanted: Requirement, installer: Installer, *options: str) -> 
         answer = _uv_compile(given, installer, *pins, *options)
         return checked_output(answer, "uv pip compile").strip().partition("==")[2]
 
-    more = ["--pre"] if wanted.specifier.prereleases else []
-    listed = installer.pip("index", "versions", wanted.name, *more, *options)
+    if wanted.specifier.prereleases:
+        options = ("--pre", *options)
+    listed = installer.pip("index", "versions", wanted.name, *options)
     line = _VERSIONS.search(listed)
-    versions = line[1].split(", ") if line else []
-    return next(iter(wanted.specifier.filter(versions)), "")
+    if line is None:
+        return ""
+
+    # The newest version comes first.
+    for version in wanted.specifier.filter(line[1].split(", ")):
+        return str(version)
+    return ""
 
 
 def why_not_newest(wanted: Requirement, version: str, change: Change) -> str:
@@ -340,50 +351,60 @@ def install_into(
     contain exactly these packages afterwards: pip skips what it cannot place, with status 0.
     """
     lines = []
+    sources = []
     for package in packages:
         hashes = "".join(f" --hash=sha256:{checksum}" for checksum in package.sha256)
         lines.append(f"{package.name}=={package.version}{hashes}")
+        if package.built:
+            sources.append(package.name)
     for name, path in files.items():
         sha256 = verified_sha256(path, "")
         lines.append(f"{name} @ {file_address(path)} --hash=sha256:{sha256}")
 
     os.makedirs(folder, exist_ok=True)
     if lines:
-        sources = [package.name for package in packages if package.built]
         target = ("--target", folder, "--no-deps", *_binary_options(sources))
         change.installer.install(
             *target, "--requirement", _requirements_file(lines, change)
         )
     discard(os.path.join(folder, ".lock"))  # of uv
+    _check_installed(folder, packages, lines)
 
+
+def _check_installed(
+    folder: str, packages: Sequence[Package], lines: Sequence[str]
+) -> None:
+    """Raise OperationError if a folder lacks packages, or has others than those of `lines`."""
     installed = {}
     for name, distribution in distributions_in([folder]).items():
         installed[name] = str(distribution.version)
     recorded = {package.name: package.version for package in packages}
     is_complete = recorded.items() <= installed.items()
-    if not is_complete or len(installed) != len(lines):
-        listed = [f"{name}=={version}" for name, version in installed.items()]
-        what = f"the folder of the package has {', '.join(listed) or 'nothing'}"
-        expected = re.sub(r" --hash=\S+", "", ", ".join(lines))
-        raise OperationError(f"{what}; expected {expected}")
+    if is_complete and len(installed) == len(lines):
+        return
+
+    versions = [f"{name}=={version}" for name, version in installed.items()]
+    what = f"the folder of the package has {', '.join(versions) or 'nothing'}"
+    expected = re.sub(r" --hash=\S+", "", ", ".join(lines))
+    raise OperationError(f"{what}; expected {expected}")
 
 
 def _requirements_file(lines: Iterable[str], change: Change) -> str:
     """Write requirements to a file, so that pip cannot take one for an option."""
-    path = os.path.join(change.area, "requirements.txt")
-    Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
+    path = Path(change.area, "requirements.txt")
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return str(path)
 
 
 def build_wheel(directory: str, change: Change) -> None:
     """Build the wheel of a project in `change.built`. This runs the project's own code."""
+    installer = change.installer
     if has_pip():
-        change.installer.pip(
-            "wheel", "--no-deps", "--wheel-dir", change.built, directory
-        )
-    else:
-        options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
-        change.installer.uv("build", *options, "--out-dir", change.built, directory)
+        installer.pip("wheel", "--no-deps", "--wheel-dir", change.built, directory)
+        return
+    # Without the option, uv writes a .gitignore beside the wheel.
+    options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
+    installer.uv("build", *options, "--out-dir", change.built, directory)
 
 
 def build_linked_wheel(directory: str, change: Change) -> bool:

@@ -89,9 +89,9 @@ def is_of_other_version(path: str) -> bool:
     if not is_launcher(path):
         return False
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    current = launcher_text(sys.executable)
-    # The shebang may name python or python3.
-    return text.partition("\n")[2] != current.partition("\n")[2]
+    _, _, body = text.partition("\n")
+    _, _, current = launcher_text(sys.executable).partition("\n")
+    return body != current  # the shebang may name python or python3
 
 
 def launcher_of(layout: Layout) -> str:
@@ -222,11 +222,16 @@ def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
 
 def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the links in ~/.local/bin and the directories on PATH, with their resolved targets."""
-    usual = os.path.join(home(environ), ".local", "bin")
-    directories = [usual, *filter(os.path.isabs, environ.get("PATH", "").split(":"))]
+    # A link in ~/.local/bin is of use even if that directory is not on PATH yet.
+    directories = [os.path.join(home(environ), ".local", "bin")]
+    for directory in environ.get("PATH", "").split(":"):
+        if os.path.isabs(directory):
+            directories.append(directory)
+
     links = {}
     for directory in directories:
-        for path in sorted(glob(os.path.join(escape(directory), "*"))):
+        pattern = os.path.join(escape(directory), "*")
+        for path in sorted(glob(pattern)):
             if os.path.islink(path):
                 links[path] = os.path.realpath(path)
     return links

@@ -111,6 +111,7 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
 
 def _can_be_written(folder: str) -> bool:
     """Return whether the user can create files in a folder, or can make this folder."""
+    # Of a folder that is missing, the first one above it that exists decides.
     while folder and not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     return os.path.isdir(folder) and os.access(folder, os.W_OK)

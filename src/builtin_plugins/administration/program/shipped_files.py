@@ -60,10 +60,13 @@ class ShippedFile(NamedTuple):
             return "stale"
         if os.path.islink(path) or not os.path.isfile(path):
             return "changed"
+
         content = Path(path).read_bytes()
         if content == self.original.read_bytes():
             return "same"
-        return "stale" if self.checksum(content) in _read_hashes(root) else "changed"
+        # The checksum of an earlier version's file was recorded when it was written.
+        is_recorded = self.checksum(content) in _read_hashes(root)
+        return "stale" if is_recorded else "changed"
 
     def checksum(self, content: bytes) -> str:
         return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"

@@ -248,8 +248,8 @@ class PipSource(PluginSource):
         program = package_folder.program_distributions()
         # What the program got since the packages were recorded is not installed a second time.
         lacking = [package for package in entry.packages if package.name not in program]
-        files = {entry.name: wheel} if wheel else {}
-        install_into(change.files, lacking, files, change)
+        wheels = {entry.name: wheel} if wheel else {}
+        install_into(change.files, lacking, wheels, change)
 
         distributions = package_folder.distributions_in([change.files])
         if not package_folder.entry_points(distributions):
@@ -296,6 +296,7 @@ class PipSource(PluginSource):
         if kept is not None and package_folder.other_python(kept.python):
             return f"built for Python {kept.python}"
 
+        # The user may have moved a linked project.
         *linked, folder_of_packages = self.folders(root)
         for directory in linked:
             if not os.path.isdir(directory):
@@ -326,8 +327,9 @@ class IndexPackage(PipSource):
 
     @property
     def is_pinned(self) -> bool:
-        for version in self.requirement.specifier:
-            if version.operator.startswith("==") and not version.version.endswith(".*"):
+        for specifier in self.requirement.specifier:
+            is_exact = specifier.operator in ("==", "===")
+            if is_exact and not specifier.version.endswith(".*"):
                 return True
         return False
 
@@ -402,6 +404,7 @@ class ArchivedProject(PipSource):
 
     def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
         sha256 = unpack(self, UnpackOptions(), change)
+        # A project is built elsewhere: the staged files will be those of its wheel.
         os.rename(change.files, whole_of(change))
         entry = self.entry.replaced(sha256=sha256)
         return entry, {entry.name: f"in {entry.source}"}

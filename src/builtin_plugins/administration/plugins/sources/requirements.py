@@ -31,6 +31,7 @@ def _requirement(text: str) -> Requirement | None:
         requirement = Requirement(text)
     except InvalidRequirement:
         return None
+    # A plugin is for all systems of a team.
     return None if requirement.marker else requirement
 
 
@@ -62,8 +63,10 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     decoded. Raises UsageError for an address that git cannot fetch.
     """
     requirement = _requirement(text)
-    url = requirement and requirement.url
-    if requirement is None or not url or not url.startswith("git+"):
+    if requirement is None:
+        return None
+    url = requirement.url or ""
+    if not url.startswith("git+"):
         return None
 
     scheme, _, rest = git_address(url).partition("://")
@@ -72,7 +75,7 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     is_valid = "#" not in path
     if "@" in path:
         before, _, ref = path.rpartition("@")
-        path = before.replace("@", "%40")
+        path = before.replace("@", "%40")  # so that no other @ is taken for the mark
         is_valid = is_valid and bool(ref)
     if not is_valid:
         raise UsageError(f"{masked_text(text)}: expected NAME @ git+ADDRESS[@REF]")

@@ -33,6 +33,7 @@ _VERSION = ("host", "--safe", "self", "version")
 
 def _copy_path() -> str:
     """Return the path for the copy of the environment that runs this program."""
+    # Beside the original: two directories can be exchanged only on one file system.
     parent, name = os.path.split(sys.prefix)
     return os.path.join(parent, f".{name.lstrip('.')}.cli-stage")
 
@@ -91,10 +92,13 @@ def copied_venv(on_wait: OnWait) -> Iterator[VenvCopy]:
     with _venv_lock(on_wait) as descriptor:
         copy = VenvCopy(_copy_path(), descriptor)
         try:
+            # A killed update leaves a copy.
             shutil.rmtree(copy.path, ignore_errors=True)
             copy_directory(sys.prefix, copy.path, copy_function=os.link)
+
             yield copy
         finally:
+            # After the exchange, this is the old environment.
             shutil.rmtree(copy.path, ignore_errors=True)
 
 

@@ -43,6 +43,7 @@ def has_pip() -> bool:
     """Return whether this program's environment has pip, its own or a shared one."""
     complete_import_path()
     spec = importlib.util.find_spec("pip")
+    # A directory that a removal left behind is a package without an origin.
     return spec is not None and spec.origin is not None
 
 
@@ -96,6 +97,7 @@ class Installer(NamedTuple):
         if has_pip():
             self.pip("install", *arguments, python=python)
             return
+        # pip compiles what it installs; uv does only on demand.
         options = ("--python", python, "--compile-bytecode")
         self.uv("pip", "install", *options, *arguments)
 
@@ -106,7 +108,9 @@ class Installer(NamedTuple):
 
         Unless it `can_build`, pip fails when it is about to run code of a package.
         """
-        start = ("-m", "pip") if can_build else ("-c", _PIP_WITHOUT_BUILDS)
+        start = ("-m", "pip")
+        if not can_build:
+            start = ("-c", _PIP_WITHOUT_BUILDS)
         options = ("--no-input", "--disable-pip-version-check", "--no-color")
         command = [python, "-I", *start, *options, *arguments]
         return self._run(command, f"pip {arguments[0]}")
@@ -154,6 +158,7 @@ def checked_output(answer: Answer, called: str) -> str:
 
 def shortened(output: str) -> str:
     """Return an installer's output as one line that starts at the first error or conflict."""
+    # Before it stand progress and warnings.
     start = re.search(r"(?im)^\s*(the conflict is caused by:|error: )", output)
     if start:
         output = output[start.start() :]
