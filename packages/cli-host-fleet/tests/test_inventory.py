@@ -1,151 +1,15 @@
-"""The hosts of a set: names in ssh_config, ClusterShell's notation, Ansible's JSON."""
+"""The hosts that a user can name: those of ssh_config, of groups, and of an inventory."""
 
 from __future__ import annotations
 
 import json
 import socket
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cli_host_fleet import ssh_config
-from cli_host_fleet.inventory import Inventory
-from cli_host_fleet.listing import from_listing
-from cli_host_fleet.node_sets import names_of
-from cli_host_fleet.problem import FleetError
-from cli_host_fleet.ssh import Host
 from conftest import Cli
-
-_LISTING: dict[str, Any] = {
-    "_meta": {
-        "hostvars": {"db1": {"ROLE": "main", "PORTS": [1, 2], "ansible_port": 2222}}
-    },
-    "all": {"children": ["web", "db"], "vars": {"ROLE": "any", "ZONE": "north"}},
-    "web": {
-        "hosts": ["web1", "web2"],
-        "vars": {"ROLE": "web", "ON": True, "NONE": None},
-    },
-    "db": {"children": ["main"], "vars": {"ROLE": "db", "ansible_user": "admin"}},
-    "main": {"hosts": ["db1"], "vars": {"ZONE": "south"}},
-    "old": ["web2"],
-}
-
-
-def test_a_listing_of_ansible() -> None:
-    found = from_listing(_LISTING)
-    assert sorted(found.hosts) == ["db1", "web1", "web2"]
-    assert found.groups["all"] == ["web1", "web2", "db1"]
-    assert (found.groups["db"], found.groups["old"]) == (["db1"], ["web2"])
-    assert found.hosts["web1"].variables == {
-        "ROLE": "web",
-        "ZONE": "north",
-        "ON": "true",
-    }
-    db1 = found.hosts["db1"]
-    assert (db1.address, db1.port, db1.user) == ("", "2222", "admin")
-    assert db1.variables == {"ROLE": "main", "ZONE": "south", "PORTS": "[1,2]"}
-
-
-def test_groups_that_contain_each_other() -> None:
-    listing = {"a": {"hosts": ["x"], "children": ["b"]}, "b": {"children": ["a"]}}
-    assert from_listing(listing).groups["b"] == ["x"]
-
-
-@pytest.mark.parametrize(
-    "listing",
-    [
-        {"a": 1},
-        {"a": {"hosts": "x"}},
-        {"a": {"hosts": [1]}},
-        {"a": {"vars": [1]}},
-        {"a": ["-x"]},
-        {"a": ["x y"]},
-        {"a": ["x;y"]},
-    ],
-)
-def test_what_is_no_inventory(listing: dict[str, Any]) -> None:
-    with pytest.raises(FleetError):
-        from_listing(listing)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "left_out", "names"),
-    [
-        ("web[1-2]", "", ["web1", "web2"]),
-        ("@web,db1", "", ["db1", "web1", "web2"]),
-        ("@all", "web1", ["db1", "web2"]),
-        ("@all!@web", "", ["db1"]),
-        ("@web&@old", "", ["web2"]),
-        ("web*", "", ["web1", "web2"]),
-        ("*", "@db", ["web1", "web2"]),
-        ("@failed", "", ["web2"]),
-        ("@all", "@failed", ["db1", "web1"]),
-    ],
-)
-def test_sets(wanted: str, left_out: str, names: list[str]) -> None:
-    assert (
-        list(names_of(wanted, left_out, from_listing(_LISTING), lambda: ["web2"]))
-        == names
-    )
-
-
-@pytest.mark.parametrize("wanted", ["@nobody", "web[1-", "web1!web1", "web[", "@", ""])
-def test_sets_that_mean_nothing(wanted: str) -> None:
-    with pytest.raises(FleetError):
-        names_of(wanted, "", from_listing(_LISTING), lambda: ["web2"])
-
-
-def test_a_thousand_hosts_keep_their_order() -> None:
-    names = names_of("n[0001-1000]", "", Inventory({}), list)
-    assert list(names) == [f"n{number:04}" for number in range(1, 1001)]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "login", "users"),
-    [
-        ("me@web1", "", {"web1": "me"}),
-        ("me@web1", "you", {"web1": "me"}),
-        ("web1,db1", "you", {"db1": "you", "web1": "you"}),
-        ("me@web[1-2],db1", "", {"db1": "", "web1": "me", "web2": "me"}),
-        ("me@web[1-2]!web2", "", {"web1": "me"}),
-        ("db1,me@@web", "you", {"db1": "you", "web1": "me", "web2": "me"}),
-        ("me@web*", "", {"web1": "me", "web2": "me"}),
-        ("@failed", "", {"db1": "", "web2": "last"}),
-        ("@failed", "you", {"db1": "you", "web2": "you"}),
-        ("me@@failed", "", {"db1": "me", "web2": "me"}),
-    ],
-)
-def test_users(wanted: str, login: str, users: dict[str, str]) -> None:
-    inventory = from_listing(_LISTING)
-    assert names_of(wanted, "", inventory, lambda: ["last@web2", "db1"], login) == users
-
-
-def test_a_user_does_not_hide_a_host_from_except() -> None:
-    assert names_of("me@web[1-3]", "web2,you@web3", Inventory({}), list) == {
-        "web1": "me"
-    }
-
-
-def test_two_users_of_a_host() -> None:
-    with pytest.raises(FleetError, match="web1 has two users: me, you"):
-        names_of("me@web1,you@web[1-2]", "", Inventory({}), list)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "names"),
-    [
-        ("::1", ["::1"]),
-        ("[2001:db8::1],web1", ["2001:db8::1", "web1"]),
-        ("me@[2001:db8::1]", ["2001:db8::1"]),
-        ("fe80::1%eth0", ["fe80::1%eth0"]),
-        ("2001:db8::[1-2]", ["2001:db8::1", "2001:db8::2"]),
-    ],
-)
-def test_ipv6(wanted: str, names: list[str]) -> None:
-    assert [
-        Host(name).name for name in names_of(wanted, "", Inventory({}), list)
-    ] == names
 
 
 def test_names_of_ssh_config(tmp_path: Path) -> None:

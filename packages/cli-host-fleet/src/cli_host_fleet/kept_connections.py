@@ -68,10 +68,9 @@ def _users(printed: str) -> list[str] | None:
         return None
     if settings.get("stricthostkeychecking") not in _VERIFIES:
         return None
+    # The socket may be of a connection that compared the key under another name.
     if "hostkeyalias" in settings:
-        return (
-            None  # the socket may be of a run that compared the key under another name
-        )
+        return None
 
     if settings.get("controlpersist", "no") != "no":
         return []

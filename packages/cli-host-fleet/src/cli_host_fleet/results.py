@@ -21,9 +21,8 @@ State = Literal[
 STATES: tuple[State, ...] = get_args(State)
 Stop = Literal["", "no answer", "timeout", "interrupted"]
 _OUT_OF_REACH = {"unreachable", "timeout", "lost"}
-_SIGNALLED = (
-    128  # a shell's exit status, less the number of the signal that ended its command
-)
+# added to the number of the signal that ended a command, this is a shell's exit status
+_SIGNALLED = 128
 
 
 @dataclass(frozen=True, slots=True)

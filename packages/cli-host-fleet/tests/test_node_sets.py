@@ -1,0 +1,92 @@
+"""Sets of hosts, in ClusterShell's notation with users."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli_host_fleet.inventory import Inventory
+from cli_host_fleet.node_sets import names_of
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.transport import Host
+
+_INVENTORY = Inventory(
+    {name: Host(name) for name in ("web1", "web2", "db1")},
+    {"web": ["web1", "web2"], "db": ["db1"], "old": ["web2"]},
+    closed=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "left_out", "names"),
+    [
+        ("web[1-2]", "", ["web1", "web2"]),
+        ("@web,db1", "", ["db1", "web1", "web2"]),
+        ("@all", "web1", ["db1", "web2"]),
+        ("@all!@web", "", ["db1"]),
+        ("@web&@old", "", ["web2"]),
+        ("web*", "", ["web1", "web2"]),
+        ("*", "@db", ["web1", "web2"]),
+        ("@failed", "", ["web2"]),
+        ("@all", "@failed", ["db1", "web1"]),
+    ],
+)
+def test_sets(wanted: str, left_out: str, names: list[str]) -> None:
+    assert list(names_of(wanted, left_out, _INVENTORY, lambda: ["web2"])) == names
+
+
+@pytest.mark.parametrize("wanted", ["@nobody", "web[1-", "web1!web1", "web[", "@", ""])
+def test_sets_that_mean_nothing(wanted: str) -> None:
+    with pytest.raises(FleetError):
+        names_of(wanted, "", _INVENTORY, lambda: ["web2"])
+
+
+def test_a_thousand_hosts_keep_their_order() -> None:
+    names = names_of("n[0001-1000]", "", Inventory({}), list)
+    assert list(names) == [f"n{number:04}" for number in range(1, 1001)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "login", "users"),
+    [
+        ("me@web1", "", {"web1": "me"}),
+        ("me@web1", "you", {"web1": "me"}),
+        ("web1,db1", "you", {"db1": "you", "web1": "you"}),
+        ("me@web[1-2],db1", "", {"db1": "", "web1": "me", "web2": "me"}),
+        ("me@web[1-2]!web2", "", {"web1": "me"}),
+        ("db1,me@@web", "you", {"db1": "you", "web1": "me", "web2": "me"}),
+        ("me@web*", "", {"web1": "me", "web2": "me"}),
+        ("@failed", "", {"db1": "", "web2": "last"}),
+        ("@failed", "you", {"db1": "you", "web2": "you"}),
+        ("me@@failed", "", {"db1": "me", "web2": "me"}),
+    ],
+)
+def test_users(wanted: str, login: str, users: dict[str, str]) -> None:
+    names = names_of(wanted, "", _INVENTORY, lambda: ["last@web2", "db1"], login)
+    assert names == users
+
+
+def test_a_user_does_not_hide_a_host_from_except() -> None:
+    assert names_of("me@web[1-3]", "web2,you@web3", Inventory({}), list) == {
+        "web1": "me"
+    }
+
+
+def test_two_users_of_a_host() -> None:
+    with pytest.raises(FleetError, match="web1 has two users: me, you"):
+        names_of("me@web1,you@web[1-2]", "", Inventory({}), list)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ("::1", ["::1"]),
+        ("[2001:db8::1],web1", ["2001:db8::1", "web1"]),
+        ("me@[2001:db8::1]", ["2001:db8::1"]),
+        ("fe80::1%eth0", ["fe80::1%eth0"]),
+        ("2001:db8::[1-2]", ["2001:db8::1", "2001:db8::2"]),
+    ],
+)
+def test_ipv6(wanted: str, names: list[str]) -> None:
+    assert [
+        Host(name).name for name in names_of(wanted, "", Inventory({}), list)
+    ] == names
