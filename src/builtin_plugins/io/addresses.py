@@ -46,7 +46,9 @@ class Address(NamedTuple):
 
 def parse(text: str) -> Address | None:
     """Return the parts of an address that has a host, or None for anything else."""
-    match = None if _ODD.search(text) else _ADDRESS.fullmatch(text)
+    if _ODD.search(text):
+        return None
+    match = _ADDRESS.fullmatch(text)
     if match is None:
         return None
 
@@ -89,10 +91,12 @@ def follow(address: str, location: str) -> str:
     # `urljoin` drops some odd characters, which `fetchable` must see.
     if not _ODD.search(location):
         location = urljoin(address, location)
+
     try:
         target = fetchable(location)
     except OperationError as refusal:
         raise OperationError(f"redirects to {refusal}") from None
+
     if address.startswith("https:") and target.scheme != "https":
         raise OperationError(f"redirects from https to {bare_address(target.url)}")
     return target.url

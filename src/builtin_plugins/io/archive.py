@@ -27,6 +27,7 @@ _VALIDATION_SECONDS = 20
 _CHUNK = 1 << 18
 _NAME_BYTES = 255
 _PATH_BYTES = 1024
+_SHOWN_NAME = 80  # characters of a name in a message
 _LINK_HOPS = 40  # the kernel's limit
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _UNIX = 3  # the zip format's number for Unix, whose entries have file modes
@@ -202,8 +203,10 @@ def checked_members(
     top, *others = {path.partition("/")[0] for path in by_path}
     is_wrapper = not others and by_path[top].kind == "directory"
     if is_wrapper and not options.keeps_top(by_path):
-        by_path = {path[len(top) + 1 :]: by_path[path] for path in by_path}
+        start = len(f"{top}/")
+        by_path = {path[start:]: member for path, member in by_path.items()}
 
+    # At last, because a link may lead to a later member.
     for path, member in by_path.items():
         if member.kind == "link":
             _check_link(path, by_path)
@@ -251,11 +254,12 @@ def _check_link(path: str, members: dict[str, Member]) -> None:
     """
     outside = _refusal(path, "is a link that points outside the archive")
     missing = _refusal(path, "is a link to a file that the archive does not contain")
+
     target = members[path].target
     if not target or target.startswith("/"):
         raise outside
 
-    hops = 0
+    hops = 1  # this link
     reached = path.split("/")[:-1]
     ahead = target.split("/")[::-1]  # the next part is the last one
     while ahead:
@@ -273,9 +277,9 @@ def _check_link(path: str, members: dict[str, Member]) -> None:
         if member is None or (member.kind == "file" and ahead):
             raise missing
         if member.kind == "link":
+            hops += 1
             if hops > _LINK_HOPS:
                 raise missing
-            hops += 1
             ahead += member.target.split("/")[::-1]
             reached.pop()
 
@@ -287,16 +291,18 @@ def _clean(name: str) -> str:
         raise _refusal(name, "points outside the archive")
 
     path = "/".join(parts)
-    longest = max((len(os.fsencode(part)) for part in parts), default=0)
-    if longest > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
+    has_long_part = any(len(os.fsencode(part)) > _NAME_BYTES for part in parts)
+    if has_long_part or len(os.fsencode(path)) > _PATH_BYTES:
         raise _refusal(name, "has a name that is too long")
+
     if _CONTROL.search(name):
         raise _refusal(name, "has control characters in its name")
     return path
 
 
 def _refusal(name: str, reason: str) -> OperationError:
-    name = name if len(name) <= 80 else name[:77] + "..."
+    if len(name) > _SHOWN_NAME:
+        name = name[: _SHOWN_NAME - 3] + "..."
     return OperationError(f"member {name} {reason}")
 
 

@@ -134,9 +134,10 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
         os.path.join(git.directory, line) for line in os.fsdecode(listed).splitlines()
     ]
     path = os.path.join(git_dir, MARK)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with os_errors_explained(path):
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o600)
+
     try:
         if not take_file_lock(descriptor, git.on_wait):
             what = f"{git.directory}: another update is in progress"
@@ -146,7 +147,9 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
         with os_errors_explained(path):  # an update that was killed left a record
             _recover(locked, descriptor, git_dir, common_dir)
         _wait_for_locks(git.directory, git_dir, common_dir)
+
         try:
+            # The record is on the disk before the first change.
             with os_errors_explained(path):
                 os.pwrite(descriptor, record.encode(), 0)
                 os.fsync(descriptor)
@@ -175,8 +178,9 @@ def _recover(git: Git, descriptor: int, git_dir: str, common_dir: str) -> None:
     for path in _locks(git_dir, common_dir):
         with suppress(FileNotFoundError):
             state = os.lstat(path)
-            is_ours = state.st_uid == os.geteuid() and state.st_mtime >= since
-            if is_ours and _is_free(path, git.directory, git_dir) is True:
+            if state.st_uid != os.geteuid() or state.st_mtime < since:
+                continue
+            if _is_free(path, git.directory, git_dir) is True:
                 os.unlink(path)
 
     commits = record.split()
@@ -299,12 +303,17 @@ def _put_back(git: Git, old: str, new: str) -> None:
 def _changes(git: Git, old: str, new: str) -> list[_Change]:
     """Return the files that differ between two commits, without submodules."""
     options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
-    fields = os.fsdecode(git("diff-tree", *options, old, new)).split("\0")
+    listed = git("diff-tree", *options, old, new)
+
+    # Each file has two fields: `:MODE MODE BLOB BLOB STATE`, and its path.
+    fields = os.fsdecode(listed).split("\0")
     changes = []
     for facts, path in zip(fields[::2], fields[1::2], strict=False):
         old_mode, new_mode, old_blob, new_blob, _ = facts.lstrip(":").split()
-        if _SUBMODULE not in (old_mode, new_mode):
-            changes.append(_Change(path, old_mode, new_mode, old_blob, new_blob))
+        if _SUBMODULE in (old_mode, new_mode):
+            continue
+        change = _Change(path, old_mode, new_mode, old_blob, new_blob)
+        changes.append(change)
     return changes
 
 

@@ -35,6 +35,7 @@ _CONFIGURATION = (
     "core.bigFileThreshold=8m",  # git streams larger blobs to save memory
 )
 _ANSWER_LIMIT = 64 << 20  # bytes of output
+_LONGEST_REASON = 500  # characters in a message
 _UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
 # git prints this after ssh's error
 _UNREAD = "fatal: Could not read from remote repository"
@@ -124,14 +125,18 @@ class Git:
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
         lines = [line.strip() for line in before.split("\n") if line.strip()]
 
-        reason = lines[-1] if lines else unread or "failed without a message"
+        # A line of git says more than the last line, which may be a server's.
+        reason = unread or "failed without a message"
+        if lines:
+            reason = lines[-1]
         for line in lines:
             if line.startswith(("fatal:", "error:", "ERROR")):
                 reason = line
                 break
-        return masked_text(reason)[:500]
+        return masked_text(reason)[:_LONGEST_REASON]
 
     def _environment(self) -> dict[str, str]:
+        """Return the environment of git: no variable of the caller makes it run or ask anything."""
         environ = {}
         for name, value in self.environ.items():
             # The others could name another repository, or a program for passwords.
@@ -157,9 +162,12 @@ def newer_commit(git: Git) -> str:
     upstream = git("for-each-ref", _UPSTREAM, head).decode().strip()
     remote, _, branch = upstream.partition(" ")
 
+    # The answer is one line: the commit, a tab and the name of the branch.
     listed = git.contact(remote, "ls-remote", "--", remote, branch).decode()
-    commit = listed.partition("\t")[0]
-    return "" if has_commit(git, commit) else commit
+    commit, _, _ = listed.partition("\t")
+    if has_commit(git, commit):
+        return ""
+    return commit
 
 
 def has_commit(git: Git, commit: str) -> bool:

@@ -125,7 +125,11 @@ def _command_path(settings: ToolSettings) -> str:
 
 
 def _is_own(command: str) -> bool:
-    if os.path.islink(command) or not os.path.isfile(command):
+    """Return whether setup made the script at the path `command`."""
+    is_regular = os.path.isfile(command) and not os.path.islink(command)
+    if not is_regular:
         return False
+
     with open(command, "rb") as file:
-        return _MARK.encode() in file.read(256)
+        beginning = file.read(256)
+    return _MARK.encode() in beginning

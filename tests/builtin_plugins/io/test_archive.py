@@ -330,6 +330,22 @@ def test_links_that_lead_along_all_ways_are_refused_soon(tmp_path: Path) -> None
         unpack(tmp_path, tar(*ways, directory("App/d"), Member("App/l2000", b"x")))
 
 
+def test_a_chain_of_links_is_as_long_as_the_kernel_allows(tmp_path: Path) -> None:
+    most = 40  # Linux follows so many, macOS 32
+
+    def chain(length: int) -> bytes:
+        links = [symlink(f"App/l{n}", f"l{n + 1}") for n in range(length)]
+        return tar(*links, Member(f"App/l{length}", b"end"))
+
+    longest = tmp_path / "longest"
+    longest.mkdir()
+    target = unpack(longest, chain(most))
+    if sys.platform == "linux":
+        assert (target / "l0").read_bytes() == b"end"
+    with pytest.raises(OperationError, match="is a link to a file that"):
+        unpack(tmp_path, chain(most + 1))
+
+
 @pytest.mark.parametrize("form", ["v7", "oldgnu", "gnu", "ustar", "posix"])
 def test_what_the_systems_tar_makes_is_read(form: str, tmp_path: Path) -> None:
     needs("tar")

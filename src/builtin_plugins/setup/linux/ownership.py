@@ -47,8 +47,10 @@ def _owns_link(paths: ToolPaths) -> bool | None:
         return None
     if not os.path.islink(paths.link):
         return False
+
+    # Only the text of the link counts: its target may be missing after an interrupted change.
     target = os.path.join(paths.bin_dir, os.readlink(paths.link))
-    return os.path.normpath(target).startswith(paths.install_dir + "/")
+    return os.path.normpath(target).startswith(f"{paths.install_dir}/")
 
 
 def _owns_menu(paths: ToolPaths) -> bool | None:
@@ -95,7 +97,9 @@ def menu_mark(tool: str) -> str:
 
 def read_text(path: str) -> str | None:
     """Return the start of the file at `path`; None if it is not a regular file. Raises OSError."""
-    if os.path.islink(path) or not os.path.isfile(path):
+    is_regular = os.path.isfile(path) and not os.path.islink(path)
+    if not is_regular:
         return None
+
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read(_LARGEST)

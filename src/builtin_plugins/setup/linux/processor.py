@@ -81,7 +81,9 @@ def _named_programs(directory: str, launcher: str) -> Iterator[str]:
         whole = os.fsdecode(word).strip("/")
         # The first part may be a variable: `exec "$HERE/app/tool"`.
         _, _, rest = whole.partition("/")
-        for name in {whole, rest} - {""}:
+        names = {whole, rest} - {""}
+
+        for name in names:
             for base in {beside, root}:
                 path = os.path.normpath(os.path.join(base, name))
                 if linux.is_file(directory, path):
