@@ -68,6 +68,8 @@ def test_each_has_a_page_and_the_readme_names_its_options(cli: Cli, word: str) -
     [
         (("serve", "nothing"), "cli mcp serve: nothing matches no command"),
         (("tools", "--except", "x*"), "cli mcp tools: x* matches no command"),
+        (("serve", "--jobs", "0"), "cli mcp serve: Invalid value for '--jobs': 0 is"),
+        (("install", "--clint", "x"), "cli mcp install: No such option"),
     ],
 )
 def test_usage(cli: Cli, words: tuple[str, ...], said: str) -> None:

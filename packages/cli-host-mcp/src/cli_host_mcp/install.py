@@ -15,7 +15,7 @@ from cli_host_mcp.clients import CLIENTS, Client, chosen
 from cli_host_mcp.configuration import edited, existing, read, shown, write
 from cli_host_mcp.problem import ChoiceError
 from cli_host_mcp.serve import command as serve
-from host import Program, printable
+from host import OneLineCommand, Program, printable
 
 # The words of an entry before the options of `serve`.
 _COMMAND = ("program", "mcp", "serve")
@@ -31,7 +31,7 @@ name_option = click.option(
 )
 
 
-@click.command
+@click.command(cls=OneLineCommand)
 @client_option
 @name_option
 @click.option(

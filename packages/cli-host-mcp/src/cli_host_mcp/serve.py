@@ -14,12 +14,12 @@ from cli_host_mcp.guard import Guard
 from cli_host_mcp.offer import ASKS, Offer
 from cli_host_mcp.problem import ChoiceError
 from cli_host_mcp.toolbox import searches
-from host import Program
+from host import OneLineCommand, Program
 
 _MOST_OUTPUT = 16 << 20
 
 
-@click.command
+@click.command(cls=OneLineCommand)
 @choice_options
 @click.option(
     "--confirm",

@@ -8,10 +8,10 @@ import click
 
 from cli_host_mcp.choice import Choice, all_commands, choice_options
 from cli_host_mcp.toolbox import search_tools, searches, tool_of
-from host import Program
+from host import OneLineCommand, Program
 
 
-@click.command
+@click.command(cls=OneLineCommand)
 @choice_options
 def command(choice: Choice, form: str) -> None:
     """Show, as JSON, the tools that `mcp serve` would serve with the same options.

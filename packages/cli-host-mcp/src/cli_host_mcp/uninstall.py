@@ -7,10 +7,10 @@ import click
 from cli_host_mcp.clients import Client
 from cli_host_mcp.configuration import existing, without
 from cli_host_mcp.install import change_each, client_option, name_option
-from host import Program
+from host import OneLineCommand, Program
 
 
-@click.command
+@click.command(cls=OneLineCommand)
 @client_option
 @name_option
 def command(names: tuple[str, ...], name: str) -> None:
