@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
-    from host.run.declarations import AfterRun
     from host.run.layers import Variable
+    from host.run.plugin_functions import AfterRun
 
 _FROM = "  ← "  # between a value and its source
 _WIDEST_NAME = 28  # columns; a longer name gets a line of its own

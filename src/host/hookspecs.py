@@ -46,7 +46,8 @@ from host.records import (
     PluginPackage,
     Watch,
 )
-from host.run.declarations import AfterRun, CommandTree, EnvSource, SecretScheme
+from host.run.declarations import CommandTree, EnvSource
+from host.run.plugin_functions import AfterRun, SecretScheme
 
 hookspec = pluggy.HookspecMarker(GROUP)
 

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from host.errors import HostError
-    from host.run.declarations import AfterRun
     from host.run.definition import Definition
     from host.run.layers import Variable
+    from host.run.plugin_functions import AfterRun
 
 
 class Installation(Record):

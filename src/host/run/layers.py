@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from host.run.chain_entry import ChainEntry
-    from host.run.declarations import SecretScheme
     from host.run.definition import Definition
     from host.run.path_folders import PathFolder
+    from host.run.plugin_functions import SecretScheme
 
     Report = Callable[[Problem], None]
 

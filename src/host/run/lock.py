@@ -11,7 +11,7 @@ import _imp
 import posix
 
 from host.errors import HostError
-from host.run.declarations import AfterRun, CommandTree, EnvSource, SecretScheme
+from host.run.declarations import CommandTree, EnvSource
 from host.run.files import own_content
 from host.run.json_file import parse_json
 from host.run.record import Record
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from host.run.declared_commands import Declared
     from host.run.plugin import Plugin
+    from host.run.plugin_functions import AfterRun, SecretScheme
 
     _Words = Sequence[Sequence[str]]
 
@@ -185,6 +186,8 @@ def _parse(content: bytes, key: str) -> Lock:
     )
     # Most installations have neither.
     if values["schemes"] or values["after_runs"]:
+        from host.run.plugin_functions import AfterRun, SecretScheme
+
         lock.schemes = [SecretScheme.of_row(row) for row in values["schemes"]]
         lock.after_runs = [AfterRun.of_row(row) for row in values["after_runs"]]
     lock.unparsed = memoryview(content)[end + 1 :]

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-    from host.run.declarations import AfterRun
     from host.run.messages import Messages
     from host.run.plan import Run
+    from host.run.plugin_functions import AfterRun
     from host.run.process import Exec
     from host.run.recorded_output import RecordedOutput
     from host.run.watched_run import CommandEnding
