@@ -397,6 +397,36 @@ def test_references_in_a_definition_and_in_a_hooks_file(
     assert (f"plugins/mine/h.py:5:{column}: {said}" in shown) == bool(said)
 
 
+FORMS = {
+    "dict": '{"name": "ü", "entrypoint": "no.such:main"}',
+    "call of dict": 'dict(name="ü", entrypoint="no.such:main")',
+    "union": 'KEYS | {"entrypoint": "no.such:main"}',
+    "item": 'ITEM; ITEM["entrypoint"] = "no.such:main"',
+    "computed": '{"entrypoint": f"{NAME}.such:main"}',
+    "concatenated": '{"entrypoint": NAME + ".such:main"}',
+    "another key": '{"x-entrypoint": "no.such:main"}',
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_forms_of_an_entrypoint_in_a_hooks_file(install: Install, form: str) -> None:
+    hooks = (
+        "from host import hookimpl\n"
+        "NAME, KEYS, ITEM = 'no', {}, {}\n"
+        "@hookimpl\ndef discover_commands(installation): ...\n"
+        f"keys = {form}\n"
+    )
+    made = install(
+        {"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": hooks}
+    )
+    status, shown = lint(made)
+    reference = '"no.such:main"'
+    column = f"keys = {form}".find(reference) + 1
+    is_wrong = column > 0 and "x-entrypoint" not in form
+    assert status == is_wrong
+    assert shown.startswith(f"plugins/p/h.py:5:{column}: ") == is_wrong
+
+
 @pytest.mark.parametrize(
     ("entrypoint", "said"),
     [

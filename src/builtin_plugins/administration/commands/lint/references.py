@@ -81,7 +81,7 @@ def _fault_of_name(module: str, attribute: str, names: _Names) -> Fault | None:
 def entrypoints_in(path: str, code: bytes, *, is_here: bool) -> Iterator[Finding]:
     """Yield a finding for each wrong entrypoint in a hooks file.
 
-    Only dicts that the file writes out are checked, as in `{"name": "X", "entrypoint": "x.y:z"}`.
+    Only a reference that the file writes out is checked, as in `{"entrypoint": "x.y:z"}`.
     """
     lines = code.splitlines()
     for value in _written_entrypoints(ast.parse(code)):
@@ -94,16 +94,29 @@ def entrypoints_in(path: str, code: bytes, *, is_here: bool) -> Iterator[Finding
 
 
 def _written_entrypoints(tree: ast.AST) -> Iterator[ast.Constant]:
-    """Yield the texts that stand in a dict under the key "entrypoint"."""
+    """Yield the texts that the code gives to the key "entrypoint"."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Dict):
-            continue
-        for key, value in zip(node.keys, node.values, strict=True):
-            is_entrypoint = isinstance(key, ast.Constant) and key.value == _KEY
-            if not is_entrypoint or not isinstance(value, ast.Constant):
-                continue
-            if isinstance(value.value, str):
+        for value in _values_of_key(node):
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 yield value
+
+
+def _values_of_key(node: ast.AST) -> Iterator[ast.expr]:
+    if isinstance(node, ast.Dict):  # {"entrypoint": "x.y:z"}
+        for key, value in zip(node.keys, node.values, strict=True):
+            if _is_key(key):
+                yield value
+    elif isinstance(node, ast.keyword):  # dict(entrypoint="x.y:z")
+        if node.arg == _KEY:
+            yield node.value
+    elif isinstance(node, ast.Assign):  # keys["entrypoint"] = "x.y:z"
+        for target in node.targets:
+            if isinstance(target, ast.Subscript) and _is_key(target.slice):
+                yield node.value
+
+
+def _is_key(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value == _KEY
 
 
 def _fault_in_hooks_file(path: str, reference: str) -> Fault | None:
