@@ -107,15 +107,17 @@ def _read(
             values["switches"] |= {option}
             continue
 
-        # Plugins add formats, so only the colour is checked here.
         choices = VALUES[option]
-        if not value or (option == "--color" and value not in choices):
-            expected = f"expected {', '.join(choices)}; found {value or 'nothing'}"
-            raise UsageError(f"{option}: {expected}", see)
-        if option == "--color":
-            messages.color_mode = value
-        else:
+        expected = f"{option}: expected {', '.join(choices)}"
+        if not value:
+            raise UsageError(f"{expected}; found nothing", see)
+        # Plugins add formats, so only the colour is checked here.
+        if option == "--format":
             values["format"] = value
+            continue
+        if value not in choices:
+            raise UsageError(f"{expected}; found {value}", see)
+        messages.color_mode = value
 
     values["words"] = tuple(left)
     return GlobalOptions(**values)

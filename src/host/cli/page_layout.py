@@ -107,7 +107,8 @@ class Page:
         gap = column - width_of(name)
         indented = [" " * column + line for line in text]
         # For other programs, a name and its text stay on one line.
-        if gap < _GAP and text[0] and self.terminal.is_interactive:
+        is_too_long = gap < _GAP and text[0] != ""
+        if is_too_long and self.terminal.is_interactive:
             return [label, *indented]
 
         blanks = " " * max(gap, _GAP)

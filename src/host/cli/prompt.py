@@ -159,14 +159,19 @@ def _whole_line(
             if looks_like_option and not argument.passthrough:
                 needs_dashes = True
 
-    if line.ended and positional and positional[-1].passthrough:
-        return [*options, *args, *loose]  # behind the words, options would be passed on
-    if line.ended:
-        dashes = args.index("--")
-        return [*args[:dashes], *options, *args[dashes:], *loose]
-    if needs_dashes:
-        loose.insert(0, "--")
-    return [*args, *options, *loose]
+    if not line.ended:
+        if needs_dashes:
+            loose.insert(0, "--")
+        return [*args, *options, *loose]
+
+    # Behind the words of the line, options would be passed on.
+    passes_on = bool(positional) and positional[-1].passthrough
+    if passes_on:
+        return [*options, *args, *loose]
+
+    # Only `--` ends the options otherwise.
+    dashes = args.index("--")
+    return [*args[:dashes], *options, *args[dashes:], *loose]
 
 
 def _option_words(line: CommandLine, asked: Sequence[Argument]) -> list[str]:

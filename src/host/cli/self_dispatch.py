@@ -42,14 +42,19 @@ def run_self(session: Session, options: GlobalOptions) -> int:
     rest = options.words[len(match.words) :]
 
     if match.kind != "command" or match.definition is None:
-        if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
-            raise unknown_word_in(session.program, lock, match, rest[0])
+        if rest:
+            word = rest[0]
+            is_option = word.startswith("-")
+            if not is_option and word not in HELP_WORDS:
+                raise unknown_word_in(session.program, lock, match, word)
+
         from host.cli.listings import show
 
         show(session, options)
         return 0
 
-    if options.help or "--help" in rest or "-h" in rest:
+    asks_help = "--help" in rest or "-h" in rest
+    if options.help or asks_help:
         from host.cli.help_page import help_page
 
         session.show(help_page(session, catalog, match, match.definition))
