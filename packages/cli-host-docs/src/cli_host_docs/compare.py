@@ -125,8 +125,8 @@ def _envs(definition: Definition) -> dict[str, str]:
 
 def _requirements(old: Definition, new: Definition) -> Iterator[Change]:
     """Yield the changes of required programs: breaking if a version that worked may not work."""
-    before = {need.program: need.version for need in old.requires}
-    after = {need.program: need.version for need in new.requires}
+    before = _versions(old)
+    after = _versions(new)
     for program in before.keys() | after.keys():
         if program not in after:
             yield COMPATIBLE, f"no longer needs the program {program}{before[program]}"
@@ -136,6 +136,11 @@ def _requirements(old: Definition, new: Definition) -> Iterator[Change]:
             is_wider = accepts_all(after[program], before[program])
             kind = COMPATIBLE if is_wider else BREAKING
             yield kind, f"now needs the program {program}{after[program]}"
+
+
+def _versions(definition: Definition) -> dict[str, str]:
+    """Return the required programs, with their constraints, such as `>=1.6`."""
+    return {need.program: need.version for need in definition.requires}
 
 
 def _by_key(arguments: Iterable[Argument]) -> dict[str, Argument]:
@@ -180,9 +185,10 @@ def _profile(definition: Definition) -> _Profile:
     env_files: list[str] = []
     for level in definition.chain:
         env_files += level.env_files
-    secrets = [
-        name for name, reference in definition.secrets.items() if not reference.optional
-    ]
+    secrets = []
+    for name, reference in definition.secrets.items():
+        if not reference.optional:  # without an optional one, the command runs, too
+            secrets.append(name)
 
     offers = {
         "has the alias": definition.aliases,

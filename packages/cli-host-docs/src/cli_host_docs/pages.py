@@ -82,6 +82,7 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
             pages.append(Page(program.name, words, descriptions.get(words, "")))
 
     runs_alone = _commands_of_categories(program)
+    # A category may itself be called, before any of its commands.
     for page in pages:
         command_alone = runs_alone.get(page.words)
         if command_alone is not None:
@@ -109,6 +110,11 @@ def make_man_pages(
         for end in range(len(command.words)):
             by_words.setdefault(command.words[:end], None)  # a category
 
+    below: dict[Words, list[Words]] = {}
+    for words in sorted(by_words):
+        if words:
+            below.setdefault(words[:-1], []).append(words)
+
     runs_alone = _commands_of_categories(program)
     pages = []
     for words in sorted(by_words):
@@ -133,10 +139,9 @@ def make_man_pages(
                 [Heading(2, "Description"), _runs_alone(page, command_alone)]
             )
 
-        below = [other for other in sorted(by_words) if other and other[:-1] == words]
-        if below:
-            rows = tuple((other, descriptions.get(other, "")) for other in below)
-            page.blocks.extend([Heading(2, "Commands"), Links(rows)])
+        if words in below:
+            rows = [(child, descriptions.get(child, "")) for child in below[words]]
+            page.blocks.extend([Heading(2, "Commands"), Links(tuple(rows))])
         pages.append(page)
     return pages
 
@@ -201,7 +206,9 @@ def _command(program: str, command: Command) -> list[Block]:
         Paragraph(definition.description),
         Code(facts.usage(program, command)),
     ]
-    blocks += [Paragraph(note) for note in facts.notes(definition)]
+    for note in facts.notes(definition):
+        blocks.append(Paragraph(note))
+
     for heading, rows in _tables(program, command):
         blocks += [Heading(3, heading), Terms(rows)]
     return blocks
@@ -213,7 +220,8 @@ def _sections(program: str, command: Command) -> list[Block]:
     blocks: list[Block] = [Heading(2, "Description")]
     if definition.description:
         blocks.append(Paragraph(definition.description))
-    blocks += [Paragraph(note) for note in facts.notes(definition)]
+    for note in facts.notes(definition):
+        blocks.append(Paragraph(note))
 
     for heading, rows in _tables(program, command):
         # The usual name of this section in man pages.

@@ -68,7 +68,12 @@ def main(arguments: Sequence[str]) -> int:
 def _assistants_folders() -> list[Path]:
     """Return the folders of the assistants that the user has. Raises OperationError for none."""
     home = Path(os.environ.get("HOME") or "/")
-    folders = [home / name for name in _ASSISTANTS if (home / name).is_dir()]
+    folders = []
+    for name in _ASSISTANTS:
+        folder = home / name
+        if folder.is_dir():
+            folders.append(folder)
+
     if not folders:
         names = ", ".join(f"~/{name}" for name in _ASSISTANTS)
         what = f"none of {names} exists"
@@ -110,10 +115,13 @@ def skill_files(program: str, commands: Sequence[Command]) -> dict[str, str]:
     """
     by_top: dict[str, list[Command]] = {}
     for command in commands:
-        top = command.words[0] if len(command.words) > 1 else ""
+        is_in_category = len(command.words) > 1
+        top = command.words[0] if is_in_category else ""
         by_top.setdefault(top, []).append(command)
+
     if len(commands) <= _MOST_LISTED:
-        return {_INDEX: _skill(program, by_top, _lists(program, commands))}
+        lists = _lists(program, commands)
+        return {_INDEX: _skill(program, by_top, lists)}
 
     files = {}
     rows = []
@@ -136,7 +144,8 @@ def _part(program: str, title: str, commands: Iterable[Command]) -> str:
 
 def _summary(title: str, commands: Sequence[Command]) -> str:
     """Return what the index tells about a category: the number and the names of its commands."""
-    names = ", ".join(sorted({command.words[-1] for command in commands}))
+    words = {command.words[-1] for command in commands}
+    names = ", ".join(sorted(words))
     number = f"{len(commands)} commands"
     if len(commands) == 1:
         number = "1 command"
