@@ -85,10 +85,10 @@ class Project:
     def run(
         self, *words: str, env: dict[str, str] | None = None, word: str = "run"
     ) -> Done:
-        given = (*self._cli.on("web01"), "--format", "json")
+        options = (*self._cli.on("web01"), "--format", "json")
         env = self.trusted if env is None else env
         return self._cli.fleet(
-            word, *given, *words, "proj", "do", env=env, cwd=self.root
+            word, *options, *words, "proj", "do", env=env, cwd=self.root
         )
 
 
@@ -107,8 +107,8 @@ def test_a_project_that_is_not_trusted_connects_to_nobody(
     cli: Cli, project: Project
 ) -> None:
     project.command(_PLAIN, confirm="Sure?")
-    for given in ((), ("--yes",)):
-        done = project.run(*given, env={})
+    for options in ((), ("--yes",)):
+        done = project.run(*options, env={})
         assert (done.status, done.stdout) == (1, b"")
         assert "is not trusted, so its commands do not run" in done.stderr
         assert f"self trust {project.root} --yes" in done.stderr

@@ -74,8 +74,8 @@ def places(cli: Cli, tmp_path: Path) -> Cli:
 
 
 def _run(cli: Cli, on: str, *words: str) -> Done:
-    given = words or ("demo", "do")
-    return cli.fleet("run", "--on", on, "--format", "json", *given)
+    options = words or ("demo", "do")
+    return cli.fleet("run", "--on", on, "--format", "json", *options)
 
 
 @pytest.mark.parametrize("program", ["docker", "podman"])
@@ -116,8 +116,8 @@ def test_a_container_that_has_only_busybox(places: Cli, tmp_path: Path) -> None:
 
 
 def test_a_user_in_a_container(places: Cli) -> None:
-    for on, given in (("docker:me@db", ()), ("docker:db", ("-l", "me"))):
-        done = _run(places, on, *given, "demo", "do")
+    for on, options in (("docker:me@db", ()), ("docker:db", ("-l", "me"))):
+        done = _run(places, on, *options, "demo", "do")
         assert done.hosts()["db"]["stdout"].startswith("db me db ")
 
 
@@ -235,7 +235,7 @@ def test_a_container_that_the_real_podman_does_not_have(
     directories = f'graphroot = "{tmp_path}/graph"\nrunroot = "{tmp_path}/run"'
     storage.write_text(f'[storage]\ndriver = "vfs"\n{directories}\n')
     cli.command("true\n")
-    given = ("run", "--on", "podman:gone", "--format", "json", "demo", "do")
-    done = cli.fleet(*given, env={"CONTAINERS_STORAGE_CONF": str(storage)})
+    options = ("run", "--on", "podman:gone", "--format", "json", "demo", "do")
+    done = cli.fleet(*options, env={"CONTAINERS_STORAGE_CONF": str(storage)})
     assert done.states() == {"gone": "unreachable"}, done
     assert 'no container with name or ID "gone" found' in done.hosts()["gone"]["reason"]

@@ -20,8 +20,8 @@ def _exec(cli: Cli, on: str, *words: str, env: dict[str, str] | None = None) -> 
 def test_words_are_passed_on_as_typed(cli: Cli) -> None:
     """No shell expands them, and options after the first word are the program's."""
     words = ("printf", "%s|", "$HOME", "*", "a b", "-l", "--on", "", "'")
-    for given in (words, ("--", *words)):
-        done = _exec(cli, "web[01-02]", *given)
+    for typed in (words, ("--", *words)):
+        done = _exec(cli, "web[01-02]", *typed)
         assert done.status == 0, done.stderr
         assert done.outputs() == ["$HOME|*|a b|-l|--on||'|"] * 2
 
@@ -64,7 +64,7 @@ def test_nothing_to_run_is_one_line(cli: Cli) -> None:
 
 def test_its_options_are_those_of_a_run(cli: Cli) -> None:
     (cli.root / "in").write_text("piped")
-    given = (
+    options = (
         "--become-user",
         "deploy",
         "--stdin",
@@ -75,7 +75,7 @@ def test_its_options_are_those_of_a_run(cli: Cli) -> None:
     done = _exec(
         cli,
         "web01",
-        *given,
+        *options,
         "--shell",
         'echo "$(id -un) $(cat) $MINE"',
         env={"MINE": "x"},
@@ -104,10 +104,10 @@ def _inventory(cli: Cli, **variables: object) -> tuple[str, str]:
 
 def test_variables_of_the_inventory(cli: Cli) -> None:
     """All but those for connections; or only those that are named, whatever they are."""
-    given = _inventory(
+    options = _inventory(
         cli, ZONE="north", ROLE="db", ansible_port="1", ansible_my="here"
     )
-    given = (*given, "--ssh-config", str(cli.rig.ssh_config))
+    options = (*options, "--ssh-config", str(cli.rig.ssh_config))
     shell = ("--shell", 'echo "${ZONE-} ${ROLE-} ${ansible_my-}"')
     listing = json.loads((cli.root / "hosts.json").read_text())
     del listing["_meta"]["hostvars"]["web01"]["ansible_port"]
@@ -118,7 +118,7 @@ def test_variables_of_the_inventory(cli: Cli) -> None:
             "exec",
             "--on",
             "web[01-02]",
-            *given,
+            *options,
             "--format",
             "json",
             *more,
@@ -133,18 +133,18 @@ def test_variables_of_the_inventory(cli: Cli) -> None:
     assert printed(*named, env={"ZONE": "mine"}) == ["mine  here\n", "mine  \n"], (
         "the caller's wins"
     )
-    words = ("exec", "--on", "web01", *given, "--env-from-inventory", "NOPE", "true")
+    words = ("exec", "--on", "web01", *options, "--env-from-inventory", "NOPE", "true")
     assert cli.fleet(*words).stderr.splitlines()[-1] == (
         "cli fleet exec: --env-from-inventory NOPE: no host has this variable"
     )
 
 
 def test_a_command_gets_only_the_variables_that_are_named(cli: Cli) -> None:
-    given = _inventory(cli, ZONE="north", ROLE="db")
+    options = _inventory(cli, ZONE="north", ROLE="db")
     cli.command('echo "$ZONE ${ROLE-none}"\n', envs={"ZONE": "from envs"})
-    done = cli.run("web01", *given, "--env-from-inventory", "ROLE")
+    done = cli.run("web01", *options, "--env-from-inventory", "ROLE")
     assert done.hosts()["web01"]["stdout"] == "from envs db\n"
-    done = cli.run("web01", *given, "--env-from-inventory", "ZONE")
+    done = cli.run("web01", *options, "--env-from-inventory", "ZONE")
     assert done.hosts()["web01"]["stdout"] == "north none\n"
 
 

@@ -55,8 +55,8 @@ def test_tmp_mounted_noexec(cli: Cli, user: str) -> None:
     (folder / "tool").write_text('#!/bin/sh\necho "$@"\n')
     (folder / "tool").chmod(0o755)
     (cli.root / "in").write_text("read")
-    given = ("--become-user", user, "--stdin", str(cli.root / "in"))
-    result = cli.run("noexec", *given, "demo", "do", "a&b").hosts()["noexec"]
+    options = ("--become-user", user, "--stdin", str(cli.root / "in"))
+    result = cli.run("noexec", *options, "demo", "do", "a&b").hosts()["noexec"]
     assert (result["status"], result["stdout"]) == (0, "a&b read\n"), result
     root = cli.rig.machines["noexec"].root
     homes = [

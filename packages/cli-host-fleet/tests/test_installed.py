@@ -58,9 +58,9 @@ def test_check_reports_differences(there: Cli) -> None:
     _edit(there, "web02", "main.sh")
     _edit(there, "web02", "extra.txt")
     _edit(there, "web01", ".env")
-    given = (*there.on("web[01-03],down"), "--format", "json")
+    options = (*there.on("web[01-03],down"), "--format", "json")
     done = there.fleet(
-        "check", *given, "--installed", "/opt/acme/core/cli", "demo", "do"
+        "check", *options, "--installed", "/opt/acme/core/cli", "demo", "do"
     )
     assert done.status == 4
     assert {

@@ -72,10 +72,17 @@ def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
     alias = f"HostKeyAlias [127.0.0.1]:{port}"
     config = cli.root / "ssh_config"
     config.write_text(f"Host app1\n{alias}\n{cli.rig.ssh_config.read_text()}")
-    given = ("--inventory", str(file), "--ssh-config", str(config), "--format", "json")
-    done = cli.fleet("run", "--on", "@app", *given, "demo", "do")
+    options = (
+        "--inventory",
+        str(file),
+        "--ssh-config",
+        str(config),
+        "--format",
+        "json",
+    )
+    done = cli.fleet("run", "--on", "@app", *options, "demo", "do")
     assert done.hosts()["app1"]["stdout"] == "1 deploy web02\n", done
-    shown = cli.fleet("hosts", "--on", "*", *given)
+    shown = cli.fleet("hosts", "--on", "*", *options)
     assert shown.hosts() == {
         "app1": {
             "host": "app1",
@@ -84,7 +91,7 @@ def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
             "variables": ["X"],
         }
     }
-    beside = cli.fleet("run", "--on", "web01", *given, "demo", "do")
+    beside = cli.fleet("run", "--on", "web01", *options, "demo", "do")
     assert beside.stderr == "cli fleet run: web01: not in the inventory\n"
 
 
@@ -124,12 +131,12 @@ def test_who_logs_in(cli: Cli) -> None:
     machine = cli.rig.machines["web01"]
     cli.rig.describe("plain", machine.port, f"HostKeyAlias [127.0.0.1]:{machine.port}")
     cli.command("id -un; exit 1\n")
-    for on, given in (
+    for on, options in (
         ("deploy@plain", ()),
         ("plain", ("-l", "deploy")),
         ("@failed", ()),
     ):
-        assert cli.run(on, *given).hosts()["plain"]["stdout"] == "deploy\n"
+        assert cli.run(on, *options).hosts()["plain"]["stdout"] == "deploy\n"
     assert cli.run("@failed", "--user", "root").hosts()["plain"]["stdout"] == "root\n"
     wrong = cli.run("plain", "-l", "-x")
     assert (wrong.status, "cannot be the name of a host or a user" in wrong.stderr) == (

@@ -72,7 +72,7 @@ def test_a_timeout_leaves_nothing(cli: Cli, mark: str) -> None:
             " ".join(words),
         )
         hosts = [f"web0{number}", f"web0{number + 1}"]
-        given = (
+        options = (
             *cli.on(",".join(hosts)),
             "--timeout",
             "8",
@@ -80,7 +80,7 @@ def test_a_timeout_leaves_nothing(cli: Cli, mark: str) -> None:
             "json",
             *become,
         )
-        running.append((number, hosts, cli.start("run", *given, *words)))
+        running.append((number, hosts, cli.start("run", *options, *words)))
     for number, hosts, process in running:
         printed, said = process.communicate(timeout=120)
         done = Done(process.returncode, printed, said.decode())
@@ -354,9 +354,9 @@ def test_no_room_for_the_output_is_reported(
 ) -> None:
     """The error comes at the end of the run, or during it."""
     cli.command("echo hi\n")
-    given = (*cli.on(hosts), "--forks", "1", "--format", form)
+    options = (*cli.on(hosts), "--forks", "1", "--format", form)
     with open("/dev/full", "wb") as full:
-        process = cli.start(word, *given, "demo", "do", stdout=full)
+        process = cli.start(word, *options, "demo", "do", stdout=full)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 1
     line = f"cli fleet {word}: cannot write the output: No space left on device"

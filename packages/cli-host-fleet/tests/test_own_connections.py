@@ -29,7 +29,7 @@ class Own:
         argv = ["ssh", "-F", config, "-M", "-S", str(self.path), "-N", "-f", host]
         subprocess.run(argv, check=True, stderr=subprocess.DEVNULL)
 
-    def run(self, *settings: str, given: tuple[str, ...] = ()) -> dict[str, str]:
+    def run(self, *settings: str, options: tuple[str, ...] = ()) -> dict[str, str]:
         """Return the result of a run on `mine`, whose block has these settings."""
         lines = ["Host mine", f"ControlPath {self.path}", *settings]
         config = self.directory / "config"
@@ -38,7 +38,7 @@ class Own:
         )
         on = ("--on", "mine", "--ssh-config", str(config), "--format", "json")
         found: dict[str, str] = self._cli.fleet(
-            "run", *on, *given, "demo", "do"
+            "run", *on, *options, "demo", "do"
         ).hosts()["mine"]
         return found
 
@@ -89,7 +89,7 @@ def test_a_master_that_ends_with_its_session_is_not_made(cli: Cli, own: Own) -> 
 
 
 @pytest.mark.parametrize(
-    ("settings", "given"),
+    ("settings", "options"),
     [
         (("StrictHostKeyChecking no",), ()),
         (("StrictHostKeyChecking accept-new",), ()),
@@ -99,18 +99,18 @@ def test_a_master_that_ends_with_its_session_is_not_made(cli: Cli, own: Own) -> 
     ],
 )
 def test_a_connection_whose_key_nobody_compared_is_not_used(
-    own: Own, settings: tuple[str, ...], given: tuple[str, ...]
+    own: Own, settings: tuple[str, ...], options: tuple[str, ...]
 ) -> None:
     """The user's connection is not used either if --keep-connections is given."""
     own.open("web01")
-    result = own.run(_NOTHING_HERE, "ControlPersist 60", *settings, given=given)
+    result = own.run(_NOTHING_HERE, "ControlPersist 60", *settings, options=options)
     assert (result["state"], result["stdout"]) == ("unreachable", "")
 
 
 def test_a_timeout_leaves_the_connection_of_the_user(cli: Cli, own: Own) -> None:
     own.open("web01")
     cli.command("sleep 60\n")
-    assert own.run(_NOTHING_HERE, given=("--timeout", "1"))["state"] == "timeout"
+    assert own.run(_NOTHING_HERE, options=("--timeout", "1"))["state"] == "timeout"
     cli.command("echo there\n")
     assert own.run(_NOTHING_HERE)["stdout"] == "there\n"
     assert rigs.running(str(own.path)), "the user's ssh still runs"

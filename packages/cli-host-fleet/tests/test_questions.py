@@ -68,15 +68,15 @@ def test_ctrl_d_is_a_no(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("env", [{"CI": "true"}, {"CLI_NO_INPUT": "1"}])
-@pytest.mark.parametrize("given", [{"confirm": "Restart?"}, {"args": [_STAGE]}])
+@pytest.mark.parametrize("options", [{"confirm": "Restart?"}, {"args": [_STAGE]}])
 def test_nothing_waits_where_nobody_answers(
-    cli: Cli, env: dict[str, str], given: dict[str, object]
+    cli: Cli, env: dict[str, str], options: dict[str, object]
 ) -> None:
-    cli.command(_RAN, **given)
+    cli.command(_RAN, **options)
     status, printed, _ = _answered(
         cli, cli.argv("run", *cli.on("web01"), "demo", "do"), **env
     )
-    assert (status, printed) == (1 if "confirm" in given else 2, "")
+    assert (status, printed) == (1 if "confirm" in options else 2, "")
 
 
 def test_required_arguments_are_asked_for_once(cli: Cli) -> None:

@@ -31,7 +31,7 @@ def test_a_script_for_sh(cli: Cli) -> None:
     )
     (cli.root / "commands/demo/do/data").write_text("data\n")
     (cli.root / "in").write_text("stdin\n")
-    given = (
+    options = (
         "--stdin",
         str(cli.root / "in"),
         "demo",
@@ -43,7 +43,7 @@ def test_a_script_for_sh(cli: Cli) -> None:
         "é",
         "-n",
     )
-    done = cli.run("nobash,web01", *given)
+    done = cli.run("nobash,web01", *options)
     for name in ("nobash", "web01"):
         host = done.hosts()[name]
         assert host["stdout"] == "a b||$HOME|'|é|-n|it's|data\nstdin\n", host

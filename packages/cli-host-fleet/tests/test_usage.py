@@ -106,12 +106,12 @@ def test_tab_after_on(cli: Cli) -> None:
     hosts = {"app1": {"ZONE": "a"}}
     listed = {"app": {"hosts": ["app1"]}, "_meta": {"hostvars": hosts}}
     file.write_text(json.dumps(listed))
-    given = ["--inventory", str(file), "--on"]
-    assert _offered(run_on_hosts, given, "") == [
+    words = ["--inventory", str(file), "--on"]
+    assert _offered(run_on_hosts, words, "") == [
         *("app1", "docker:", "podman:", "kube:"),
         *("@all", "@failed", "@app"),
     ]
-    assert _offered(run_on_hosts, given, "@a") == ["@all", "@app"]
+    assert _offered(run_on_hosts, words, "@a") == ["@all", "@app"]
     assert _offered(run_on_hosts, ["--inventory", "/missing", "--on"], "") == []
 
 

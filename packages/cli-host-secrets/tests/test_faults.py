@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import time
 from pathlib import Path
 
@@ -38,9 +38,9 @@ def test_missing(cli: Cli, program: str, tmp_path: Path) -> None:
     bare = tmp_path / "bin"
     bare.mkdir()
     for name in ("bash", "env", "python3"):
-        found = next(Path(one) / name for one in os.environ["PATH"].split(":")
-                     if (Path(one) / name).exists())  # fmt: skip
-        (bare / name).symlink_to(found)
+        program_path = shutil.which(name)
+        assert program_path is not None
+        (bare / name).symlink_to(program_path)
     text = errors(cli, _BOTH[program], PATH=str(bare))
     assert text.startswith(f"{program} is not on PATH; install it: https://")
 

@@ -55,9 +55,8 @@ def test_a_value_is_nowhere_else(
 ) -> None:
     names = list(definition.get("secrets", {"A": ""}))
     tools.show(**{"secrets": {}, **definition})
-    (tools.folder / "main.sh").write_text(
-        f"echo {' '.join(f'${{#{one}}}' for one in names)}\n"
-    )
+    lengths = " ".join(f"${{#{name}}}" for name in names)
+    (tools.folder / "main.sh").write_text(f"echo {lengths}\n")
     log = tmp_path / "strace"
     before = holders(tools)
     words = [
@@ -86,28 +85,29 @@ def test_a_value_is_nowhere_else(
         [str(len(_VALUE)) for _ in names],
     )
     assert _VALUE not in done.stderr
-    calls = [
-        one.split(maxsplit=1)[1] for one in log.read_text(errors="replace").splitlines()
-    ]
-    shown = [one for one in calls if _VALUE in one]
-    started = [one for one in shown if one.startswith("execve")]
-    piped = [one for one in shown if _PIPE.match(one)]
+    shown = []
+    for line in log.read_text(errors="replace").splitlines():
+        _, call = line.split(maxsplit=1)  # the first word is the process
+        if _VALUE in call:
+            shown.append(call)
+    started = [call for call in shown if call.startswith("execve")]
+    piped = [call for call in shown if _PIPE.match(call)]
     assert piped  # strace shows what a tool prints
-    assert [one for one in shown if one not in started + piped] == []
+    assert [call for call in shown if call not in started + piped] == []
     assert len(started) == 1
-    found = re.match(r'execve\("[^"]*/bash", (\[.*?\]), \[', started[0])
-    assert found is not None
-    assert "/main.sh" in found[1]
-    assert _VALUE not in found[1]
+    start = re.match(r'execve\("[^"]*/bash", (\[.*?\]), \[', started[0])
+    assert start is not None
+    argv = start[1]
+    assert "/main.sh" in argv
+    assert _VALUE not in argv
     assert holders(tools) == before
 
 
 def holders(cli: Cli) -> list[Path]:
     """Return the files of the installation and the home that hold the value."""
-    files = [
-        one
-        for folder in (cli.root, cli.home)
-        for one in folder.rglob("*")
-        if one.is_file()
-    ]
-    return [one for one in files if _VALUE.encode() in one.read_bytes()]
+    files = []
+    for folder in (cli.root, cli.home):
+        for path in folder.rglob("*"):
+            if path.is_file() and _VALUE.encode() in path.read_bytes():
+                files.append(path)
+    return files

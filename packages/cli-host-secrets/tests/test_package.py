@@ -21,7 +21,7 @@ _SCHEMES = ["pass", "op", "vault", "bao", "sops", "age", "keyring", "aws-sm", "g
 
 def test_the_schemes(cli: Cli) -> None:
     installation = host.Installation(*[""] * len(host.Installation.__annotations__))
-    assert [one.scheme for one in secret_schemes(installation)] == _SCHEMES
+    assert [scheme.scheme for scheme in secret_schemes(installation)] == _SCHEMES
     cli.show({"A": "none:x"})
     assert (
         f"known schemes: {', '.join(sorted([*_SCHEMES, 'file', 'run']))};"
@@ -34,15 +34,14 @@ def test_pages_name_the_schemes_and_the_stand_ins(page: Path) -> None:
     if not page.exists():
         pytest.skip("docs/password-managers.md is the project's")
     text = page.read_text()
-    assert [one for one in _SCHEMES if f"`{one}:" not in text] == []
-    paragraph = next(one for one in text.split("\n\n") if "The tests replace" in one)
-    names = {
-        one.name for one in STAND_INS.iterdir() if not one.suffix and one.is_file()
-    }
-    assert {one for one in names if f"`{one}`" not in paragraph} == set()
-    assert {
-        one for one in ("pass", "age", "sops", "keyring") if f"`{one}`" not in paragraph
-    } == set()
+    assert [scheme for scheme in _SCHEMES if f"`{scheme}:" not in text] == []
+
+    (paragraph,) = (part for part in text.split("\n\n") if "The tests replace" in part)
+    tools = ["pass", "age", "sops", "keyring"]
+    for path in STAND_INS.iterdir():
+        if path.is_file() and not path.suffix:
+            tools.append(path.name)
+    assert [tool for tool in tools if f"`{tool}`" not in paragraph] == []
 
 
 @needs("pass", "gpg", "age", "sops")
@@ -66,4 +65,5 @@ def test_commands_of_the_page(store: Cli) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     expected = re.findall(r"  # prints (.*)$", commands, re.MULTILINE)
     assert expected
-    assert [one for one in done.stdout.splitlines() if one in expected] == expected
+    printed = [line for line in done.stdout.splitlines() if line in expected]
+    assert printed == expected

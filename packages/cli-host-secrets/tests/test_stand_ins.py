@@ -106,7 +106,8 @@ def test_more_secrets_than_a_call_of_aws_takes(cli: Cli) -> None:
     assert (
         "aws-sm:none/23: ResourceNotFoundException: Secrets Manager can't find" in err
     )
-    assert [len(json.loads(one[-1])["SecretIdList"]) for one in cli.calls()] == [20, 5]
+    requests = [json.loads(call[-1]) for call in cli.calls()]
+    assert [len(request["SecretIdList"]) for request in requests] == [20, 5]
 
 
 @pytest.mark.parametrize("reference", _FAILURES)
