@@ -69,17 +69,19 @@ def host_error(error: click.ClickException) -> HostError:
     if not isinstance(error, click.UsageError):
         return _FailedError(error)
 
-    near = sorted(getattr(error, "possibilities", None) or ())
+    # Only some of its errors, in some of its versions, have near names.
+    near = getattr(error, "possibilities", None)
     if near:
-        return UsageError(_in_one_line(error.message), suggestions=near)
+        return UsageError(_in_one_line(error.message), suggestions=sorted(near))
 
     text = error.format_message()
     if error.ctx is None:
         return UsageError(_in_one_line(text))
     if text == error.ctx.get_help():
         # Since click 8.2, the help page is the message of an error if there is no argument.
-        is_group = isinstance(error.ctx.command, click.Group)
-        text = "Missing command" if is_group else "Missing arguments"
+        text = "Missing arguments"
+        if isinstance(error.ctx.command, click.Group):
+            text = "Missing command"
     return UsageError(_in_one_line(text), f"see: {error.ctx.command_path} --help")
 
 

@@ -166,7 +166,8 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
         yield {**alias, "description": f"The same as {name}."}
 
     for opposite in opposites:
-        if opposite.startswith("--") or len(opposite) == 2:
+        is_long = opposite.startswith("--")
+        if is_long or len(opposite) == 2:
             yield {
                 "name": opposite,
                 "description": f"The opposite of {name}.",
@@ -226,6 +227,7 @@ def _placeholder(parameter: Any) -> str:
     """Return the placeholder of an option's value: a word for each value, as in `TEXT` or `X Y`."""
     if parameter.metavar:
         words = str(parameter.metavar).split()
+
         # A reader of the declaration counts the words to know how many values there are.
         if len(words) != parameter.nargs:
             words = ["-".join(words)] * parameter.nargs
@@ -274,5 +276,8 @@ def _paragraphs(text: str | None) -> str:
     r"""Return click's help text without its marks: \b keeps line breaks, \f ends the text."""
     import inspect
 
-    shown, _, _ = (text or "").partition("\f")
-    return inspect.cleandoc(shown).replace("\b\n", "").strip()
+    if text is None:
+        return ""
+    shown, _, _ = text.partition("\f")
+    paragraphs = inspect.cleandoc(shown)
+    return paragraphs.replace("\b\n", "").strip()

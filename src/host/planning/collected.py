@@ -160,8 +160,9 @@ class Collected:
         checked = check(plugin, record)
 
         # `tryfirst` and `trylast` of the hook come before the order of the registry.
-        place = (plugin.hooks.get(hook, 0), self._position(plugin, checked))
-        self.checked.append((place, checked))
+        rank = plugin.hooks.get(hook, 0)
+        position = self._position(plugin, checked)
+        self.checked.append(((rank, position), checked))
         if isinstance(record, CommandTree):
             plugin.trees = [*plugin.trees, record.path]
 

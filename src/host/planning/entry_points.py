@@ -99,9 +99,12 @@ def files_of_checkout(points: Iterable[Plugin]) -> list[str]:
     packages = {package_of(plugin) for plugin in points if plugin.ours}
     files = []
     for name, module in [*sys.modules.items()]:
+        package, _, _ = name.partition(".")
+        if package not in packages:
+            continue
+        # A module need not be a file: a namespace package is none.
         file = getattr(module, "__file__", None)
-        is_of_plugin = name.partition(".")[0] in packages
-        if is_of_plugin and file and os.path.isfile(file):
+        if file and os.path.isfile(file):
             files.append(file)
     return sorted(files)
 
@@ -110,5 +113,6 @@ def _is_installed_with_pip() -> bool:
     """Return whether the metadata of this program stands beside its packages."""
     planning = os.path.dirname(os.path.abspath(__file__))
     library = os.path.dirname(os.path.dirname(planning))
-    metadata = f"{OWN_DISTRIBUTION.replace('-', '_')}-*"
-    return bool(glob.glob(os.path.join(glob.escape(library), metadata)))
+    prefix = OWN_DISTRIBUTION.replace("-", "_")
+    pattern = os.path.join(glob.escape(library), f"{prefix}-*")
+    return bool(glob.glob(pattern))

@@ -103,11 +103,11 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
             kinds = ", ".join(_RECORDS)
             raise TypeError(f"expected one of {kinds}, not {record!r}")
         text = json.dumps(record.values())
-        records.append([hook, type(record).__name__, json.loads(text)])
+        values = json.loads(text)
+        records.append([hook, type(record).__name__, values])
 
         # Taken now, because the file may change while other hooks run.
-        is_watch = isinstance(record, Watch)
-        if is_watch and type(record.path) is str:
+        if isinstance(record, Watch) and type(record.path) is str:
             stamps.setdefault(record.path, stamp(record.path))
 
     for hook in PLANNING_HOOKS:

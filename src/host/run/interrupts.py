@@ -15,6 +15,7 @@ class RaisedInterrupts:
 
     def __enter__(self) -> None:
         self._former = _signal.getsignal(_signal.SIGINT)
+        # If the caller ignores SIGINT, it stays ignored.
         if self._former == _signal.SIG_DFL:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 

@@ -96,7 +96,9 @@ class RecordedOutput:
             if descriptor >= 0:
                 posix.close(descriptor)
 
-        if self.has_terminal and posix.isatty(0) and _may_read_terminal():
+        # A job in the background must not touch the terminal.
+        has_keyboard = self.has_terminal and posix.isatty(0)
+        if has_keyboard and _may_read_terminal():
             # The command's own terminal echoes, and makes signals of Ctrl-C and the like.
             self._mode = termios.tcgetattr(0)
             tty.setraw(0)

@@ -23,11 +23,10 @@ def report_variables(layers: "Layers", descriptor: str) -> None:
     variables = list(layers.environment().items())
     for assignments in layers.offered.values():
         for assignment in assignments:
-            variables.append((assignment.name, assignment.value))
-
-            # The script may print the value without its name.
-            if assignment.secret and assignment.value:
-                variables.append(("", assignment.value))
+            value = assignment.value
+            variables.append((assignment.name, value))
+            if assignment.secret and value:
+                variables.append(("", value))
 
     lines = [f"{name}={value}\0" for name, value in variables]
     text = "".join([*lines, "\0"])

@@ -161,13 +161,13 @@ class WatchedRun:
 
     def _release_descriptors(self, watcher: ParentWatcher) -> None:
         """Close what only the command needs, and begin to copy its output."""
-        kept = {*self._kept, *watcher.descriptors}
+        needed = {*self._kept, *watcher.descriptors}
         if self._output is None:
             _release_streams()
         else:
             self._output.start()
-            kept |= self._output.descriptors
-        close_all_but(kept)
+            needed |= self._output.descriptors
+        close_all_but(needed)
 
 
 def _block_signals() -> "tuple[set[int], bool]":
@@ -218,18 +218,15 @@ def _wait(
             return _end_in_time(command, watcher), True
 
         number, has_reached_group = next_signal(deadline)
-        if number == _signal.SIGWINCH and output is not None:
+        if number == 0:
+            continue
+        if output is not None and number == _signal.SIGWINCH:
             output.resize()
-        elif number and not (has_reached_group and _needs_no_copy(number, is_apart)):
+        elif not has_reached_group:
             send_signal(command, number)
-
-
-def _needs_no_copy(number: int, is_apart: bool) -> bool:
-    """Return whether a signal to the process group of this process needs no copy for the command.
-
-    If the command is in that group, it has the signal, too.
-    """
-    return not is_apart or number in OF_ONE_SESSION
+        elif is_apart and number not in OF_ONE_SESSION:
+            # The command is in a group of its own, which the signal has not reached.
+            send_signal(command, number)
 
 
 def _reap(command: int) -> "tuple[int | None, int]":

@@ -120,10 +120,10 @@ def start_supervised(
         chain = with_id(replacement.env[RUN], started.id)
         replacement = replacement.replaced(env={**replacement.env, RUN: chain})
 
-    kept = []
+    locks = []
     if descriptor is not None:
-        kept.append(descriptor)
-    watched = WatchedRun(replacement, demands.seconds, output=output, kept=kept)
+        locks.append(descriptor)
+    watched = WatchedRun(replacement, demands.seconds, output=output, kept=locks)
     try:
         ending = watched.run()
     except HostError as error:

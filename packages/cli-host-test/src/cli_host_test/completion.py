@@ -22,10 +22,12 @@ def complete_words(
             return []
     except HostError:
         pass  # the words are those of a category
+
     try:
         candidates = program.candidates(words, typed)
     except HostError:
         return []
+
     items = []
     for word, description in candidates:
         if words or word not in _WITHOUT_TESTS:

@@ -68,11 +68,12 @@ def _copy_plugins(source: str, target: str) -> None:
 def _copy_versions(source: str, target: str, active: Collection[str]) -> None:
     """Copy the versions in use. Packages, which are large, and other versions become links."""
     for plugin in os.scandir(source):
+        copied_plugin = os.path.join(target, plugin.name)
         for version in os.scandir(plugin.path):
-            real = os.path.realpath(version.path)
-            copied = os.path.join(target, plugin.name, version.name)
-            os.makedirs(os.path.dirname(copied), exist_ok=True)
+            os.makedirs(copied_plugin, exist_ok=True)
+            copied = os.path.join(copied_plugin, version.name)
 
+            real = os.path.realpath(version.path)
             tree = os.path.join(real, _TREE)
             if tree in active and not _is_package(tree):
                 _Copy(real, copied).run()
@@ -156,9 +157,12 @@ class _Copy:
 
     def _is_followed(self, path: str, real: str) -> bool:
         """Return whether a link to a folder outside is copied with its content."""
-        depth = os.path.relpath(path, self._source).count(os.sep) + 1
-        contains_this = is_inside(os.path.realpath(self._source), real)
-        return depth <= _FOLLOWED_DEPTH and not contains_this
+        # A link to a folder around this one would be copied without end.
+        if is_inside(os.path.realpath(self._source), real):
+            return False
+        below = os.path.relpath(path, self._source)
+        depth = below.count(os.sep) + 1
+        return depth <= _FOLLOWED_DEPTH
 
 
 def _has_source(folder: str) -> bool:

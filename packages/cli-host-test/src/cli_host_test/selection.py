@@ -142,12 +142,16 @@ def _files_below(root: str) -> Iterator[str]:
         # `os.walk` enters what is left in `names`.
         names[:] = [name for name in names if _is_entered(name)]
         for name in files:
-            if name.endswith(SUFFIX) and not name.startswith("."):
+            if name.startswith("."):
+                continue
+            if name.endswith(SUFFIX):
                 yield os.path.join(folder, name)
 
 
 def _is_entered(name: str) -> bool:
-    return not name.startswith(".") and name not in _NEVER_ENTERED
+    if name.startswith("."):
+        return False
+    return name not in _NEVER_ENTERED
 
 
 def _is_below(words: Words, asked: Words) -> bool:
