@@ -54,32 +54,45 @@ def read_plugin(root: str, entry: Entry) -> PluginVersion:
     else:
         _check_min_version(path, values)
         texts = {key: text(path, values, key) for key in TEXTS}
-        entry = entry.replaced(**texts | {"name": entry.name or texts["name"]})
+        texts["name"] = entry.name or texts["name"]
+        entry = entry.replaced(**texts)
         scripts = _combined(scripts, read_scripts(path, values))
-        declared = read_path(path, values)
-        folders = declared if folders is None else folders
-    parts = {**(scripts or {})}
-    under = tuple(str(parts.pop("under", "")).split())
-    has_scripts = scripts is not None and parts.pop("files", True) is not False
-    names = {key: str(part) for key, part in parts.items()}
+        if folders is None:
+            folders = read_path(path, values)
+
+    # Each path is checked: the author of the plugin wrote it.
+    tree_path = root
+    if entry.directory:
+        tree_path = _inside(root, entry.directory, "directory")
+    hooks_file = ""
+    if entry.hooks:
+        hooks_file = _inside(root, entry.hooks, "hooks")
+    path_folders = [_inside(root, folder, "path") for folder in folders or ()]
+
+    # The tree has "under" as a value of its own, and None if scripts are no commands.
+    names = dict(scripts or {})
+    under = str(names.pop("under", "")).split()
+    has_scripts = scripts is not None and names.pop("files", True) is not False
     tree = CommandTree(
-        _inside(root, entry.directory, "directory") if entry.directory else root,
+        tree_path,
         entry.name,
         entry.dev,
-        scripts=names if has_scripts else None,
-        under=under,
+        scripts={key: str(name) for key, name in names.items()},
+        under=tuple(under),
         root=root,
-        path_folders=tuple([_inside(root, folder, "path") for folder in folders or ()]),
+        path_folders=tuple(path_folders),
     )
-    hooks_file = _inside(root, entry.hooks, "hooks") if entry.hooks else ""
+    if not has_scripts:
+        tree = tree.replaced(scripts=None)
     return PluginVersion(entry, root, tree, hooks_file)
 
 
 def missing_path(plugin: PluginVersion) -> Problem | None:
     """Return a problem if plugin.json names a file or directory that does not exist."""
-    file = os.path.join(plugin.root, MANIFEST)
-    for key, path in (("directory", plugin.tree.path), ("hooks", plugin.hooks_file)):
+    paths = {"directory": plugin.tree.path, "hooks": plugin.hooks_file}
+    for key, path in paths.items():
         if path and not os.path.exists(path):
+            file = os.path.join(plugin.root, MANIFEST)
             return Problem(file, f"{path} does not exist", key=key)
     return None
 
@@ -89,9 +102,11 @@ def _check_min_version(path: str, values: dict[str, Any]) -> None:
     needed = text(path, values, "min_version")
     if not needed:
         return
+
     from host import version_problem  # imported here: importing takes 2 ms
 
-    if problem := version_problem(path, needed):
+    problem = version_problem(path, needed)
+    if problem:
         raise PluginError(problem)
 
 
@@ -104,7 +119,9 @@ def manifest_decides(root: str) -> bool:
         values = read_object(os.path.join(root, MANIFEST))
     except FileNotFoundError:
         return False
-    return values.get("scripts") is not None or values.get("path") is not None
+
+    keys = ("scripts", "path")
+    return any(values.get(key) is not None for key in keys)
 
 
 def _combined(
@@ -136,6 +153,7 @@ def find_directory_plugins(
     for name, entry in registry.entries.items():
         if name in existing and not entry.is_package:
             plugins.append(_plugin(plugins_dir, name, entry))
+
     for name in names:
         if name in registry.refused:
             problem = registry.refused[name]
@@ -176,27 +194,35 @@ def read_kept_entry(version: str) -> Entry | None:
         entry = read_entry(read_object(os.path.join(version, ENTRY_FILE)))
     except (HostError, OSError):
         return None
-    return entry if version.endswith(f"/{entry.name}/{entry.version_dir}") else None
+
+    # The file of a copied or renamed directory belongs to another version.
+    is_at_its_place = version.endswith(f"/{entry.name}/{entry.version_dir}")
+    return entry if is_at_its_place else None
 
 
 def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> PluginVersion:
+    """Return the plugin in `plugins/<name>`; without an entry, it gets one for a local directory.
+
+    Its `problem` is set if it cannot be used.
+    """
     root = os.path.join(plugins_dir, name)
-    linked = os.path.islink(root) and not store_of(plugins_dir, name).current
+    # A link to a version is this program's own.
+    is_users_link = os.path.islink(root) and not store_of(plugins_dir, name).current
     if entry is None:
-        entry = Entry(
-            name, "local", os.path.realpath(root) if linked else "", dev=linked
-        )
+        source = os.path.realpath(root) if is_users_link else ""
+        entry = Entry(name, "local", source, dev=is_users_link)
+
     try:
         if not is_plugin_name(name):
             what = "is not a valid plugin name"
             raise PluginError(Problem(root, what, f"rename the directory: {NAME_RULE}"))
+
         # A kept version may itself be a link, or contain one in the place of its files.
         inside = os.path.join(os.path.realpath(plugins_dir), "")
         leads_out = not os.path.realpath(root).startswith(inside)
-        if (linked or leads_out) and not entry.dev:
-            raise PluginError(
-                Problem(root, "links to a directory outside the plugins directory")
-            )
+        if (is_users_link or leads_out) and not entry.dev:
+            what = "links to a directory outside the plugins directory"
+            raise PluginError(Problem(root, what))
         return read_plugin(root, entry)
     except HostError as error:
         return PluginVersion(entry, root, problem=error.problem)
@@ -209,7 +235,8 @@ def _inside(root: str, relative: str, what: str) -> str:
     """
     path = os.path.join(root, relative)
     top = os.path.realpath(root)
-    real = os.path.realpath(path)
-    if relative.startswith("/") or (real != top and not real.startswith(top + os.sep)):
+    target = os.path.realpath(path)
+    is_inside = target == top or target.startswith(top + os.sep)
+    if not is_inside or relative.startswith("/"):
         raise PluginError(Problem(root, f"{relative} is outside the plugin", key=what))
     return path

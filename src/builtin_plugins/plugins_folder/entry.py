@@ -33,6 +33,7 @@ _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _LETTERS = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _VERSION = _LETTERS | frozenset(".!+_-")
 _LONGEST_VERSION = 100
+_SHA256_DIGITS = 64
 _LONGEST_DIRECTORY = 128
 
 
@@ -76,11 +77,12 @@ def read_path(path: str, values: dict[str, Any]) -> tuple[str, ...] | None:
         return None
 
     for folder in folders:
-        fault = "expected an array of strings"
-        if isinstance(folder, str):
-            fault = (
-                "contains a NUL character" if "\0" in folder else folder_fault(folder)
-            )
+        if not isinstance(folder, str):
+            fault = "expected an array of strings"
+        elif "\0" in folder:
+            fault = "contains a NUL character"
+        else:
+            fault = folder_fault(folder)
         if fault:
             raise PluginError(Problem(path, fault, key="path"))
     return tuple(folders)
@@ -89,7 +91,8 @@ def read_path(path: str, values: dict[str, Any]) -> tuple[str, ...] | None:
 def check_under(path: str, under: Any) -> None:
     """Raise PluginError unless `under` has words that can name a category."""
     words = under.split()
-    if not words or words[0] in _RESERVED or not all(map(is_word, words)):
+    is_valid = bool(words) and all(map(is_word, words))
+    if not is_valid or words[0] in _RESERVED:
         what = f"{under!r} cannot be the words of a category"
         remedy = "use letters, digits, ., _ and -; self, help and setup are reserved"
         raise PluginError(Problem(path, what, remedy, key="scripts.under"))
@@ -157,18 +160,18 @@ class Entry(Record):
 
         A version of a package is determined by its origin and all packages that it brings.
         """
-        built_of = self.commit or self.sha256
-        if self.is_users_directory or not (built_of or self.packages):
+        origin = self.commit or self.sha256
+        is_fetched = bool(origin or self.packages)
+        if self.is_users_directory or not is_fetched:
             return ""
         if not self.is_package:
-            return built_of[:16]
+            return origin[:16]
 
         import hashlib  # imported here because most lists of plugins need it for no entry
 
-        facts = [
-            built_of,
-            *(f"{package.name}=={package.version}" for package in self.packages),
-        ]
+        facts = [origin]
+        for package in self.packages:
+            facts.append(f"{package.name}=={package.version}")
         digest = hashlib.sha256("\n".join(facts).encode()).hexdigest()
         return f"{self.version}-{digest[:12]}"
 
@@ -194,19 +197,26 @@ class Entry(Record):
     @property
     def built_packages(self) -> dict[str, str]:
         """Return the versions, by name, of the packages that were built from their sources."""
-        return {
-            package.name: package.version for package in self.packages if package.built
-        }
+        built = [package for package in self.packages if package.built]
+        return {package.name: package.version for package in built}
 
     def fields(self) -> dict[str, Any]:
         """Return the entry as an object for a JSON file."""
-        path = None if self.path is None else list(self.path)
-        values = {**self.values(), "versions": list(self.versions), "path": path}
+        values = self.values()
+        values["versions"] = list(self.versions)
         values["words"] = list(self.words)
+        if self.path is not None:
+            values["path"] = list(self.path)
         values["packages"] = [package.fields() for package in self.packages]
+        # Only a package has these keys.
         if not self.is_package:
-            del values["packages"], values["python"]
-        return {name: None if value == "" else value for name, value in values.items()}
+            del values["packages"]
+            del values["python"]
+
+        for key, value in values.items():
+            if value == "":
+                values[key] = None
+        return values
 
 
 _DEFAULTS = Entry("", "").values()
@@ -238,11 +248,14 @@ def read_entry(item: dict[str, Any]) -> Entry:
 
     entry = Entry(**fields)
     if entry.kind not in KINDS:
-        raise PluginError(
-            Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind")
-        )
-    current = [entry.version_dir] if entry.version_dir else []
-    for version in (*versions, *current):
+        what = f"expected one of {', '.join(sorted(KINDS))}"
+        raise PluginError(Problem(name, what, key="kind"))
+
+    # Each version is the name of a directory, so it must not lead out of `.versions`.
+    directories = [*versions]
+    if entry.version_dir:
+        directories.append(entry.version_dir)
+    for version in directories:
         if not _is_version(version, _LONGEST_DIRECTORY):
             raise PluginError(Problem(name, f"{version!r} is not a valid version"))
     return entry
@@ -254,9 +267,8 @@ def _check_keys(name: str, item: dict[str, Any]) -> None:
         if key in _DEFAULTS or not isinstance(value, bool):
             continue
 
-        from difflib import (
-            get_close_matches,
-        )  # imported here because unknown keys are rare
+        # Imported here because unknown keys are rare.
+        from difflib import get_close_matches
 
         # A misspelt "enabled" would enable a disabled plugin.
         if get_close_matches(key, ["enabled"], cutoff=0.8):
@@ -276,45 +288,39 @@ def _read_words(plugin: str, words: list[Any]) -> tuple[str, ...]:
 def _read_package(plugin: str, item: Any) -> Package:
     """Check an item of `packages`, whose texts are given to pip. Raises PluginError."""
     if not isinstance(item, dict):
-        raise PluginError(
-            Problem(plugin, "expected an array of objects", key="packages")
-        )
-    name, version = text(plugin, item, "name"), text(plugin, item, "version")
+        what = "expected an array of objects"
+        raise PluginError(Problem(plugin, what, key="packages"))
+
+    name = text(plugin, item, "name")
+    version = text(plugin, item, "version")
     hashes = typed(plugin, item, "sha256", list, "an array of strings")
     built = typed(plugin, item, "built", bool, "true or false")
-    is_valid = (
-        _is_package_name(name)
-        and _is_version(version, _LONGEST_VERSION)
-        and hashes is not None
-        and all(map(_is_sha256, hashes))
-    )
-    if not is_valid:
-        expected = (
-            "expected a canonical name, a version and a list of SHA-256 checksums"
-        )
-        raise PluginError(Problem(plugin, expected, key="packages"))
+
+    is_named = _is_package_name(name) and _is_version(version, _LONGEST_VERSION)
+    has_hashes = hashes is not None and all(map(_is_sha256, hashes))
+    if not is_named or not has_hashes:
+        what = "expected a canonical name, a version and a list of SHA-256 checksums"
+        raise PluginError(Problem(plugin, what, key="packages"))
     return Package(name, version, tuple(hashes), built is True)
 
 
 def _is_package_name(name: str) -> bool:
     """Return whether `name` is canonical: `[a-z0-9]([a-z0-9-]*[a-z0-9])?`."""
-    return (
-        name[:1] in _LOWER
-        and name[-1:] in _LOWER
-        and _LOWER.issuperset(name.replace("-", ""))
-    )
+    first = name[:1]
+    last = name[-1:]
+    is_bounded = first in _LOWER and last in _LOWER
+    return is_bounded and _LOWER.issuperset(name.replace("-", ""))
 
 
 def _is_version(version: Any, longest: int) -> bool:
     """Return whether `version` matches `[A-Za-z0-9][A-Za-z0-9.!+_-]*`, and is no longer."""
     if not isinstance(version, str) or len(version) > longest:
         return False
-    return version[:1] in _LETTERS and _VERSION.issuperset(version)
+    first = version[:1]
+    return first in _LETTERS and _VERSION.issuperset(version)
 
 
 def _is_sha256(checksum: Any) -> bool:
-    return (
-        isinstance(checksum, str)
-        and len(checksum) == 64
-        and _HEXADECIMAL.issuperset(checksum)
-    )
+    if not isinstance(checksum, str) or len(checksum) != _SHA256_DIGITS:
+        return False
+    return _HEXADECIMAL.issuperset(checksum)

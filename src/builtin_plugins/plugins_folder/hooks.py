@@ -32,23 +32,28 @@ def find_plugins(
     installation: Installation,
 ) -> Iterator[PluginFile | PluginOrder | CommandTree | Disabled | Watch | BrokenPlugin]:
     plugins_dir = installation.plugins_dir
+    # What is watched has its stamp before it is read, so no change in between is lost.
     yield from map(Watch, _watched(plugins_dir))
     registry = effective_registry(plugins_dir)
     plugins = find_directory_plugins(plugins_dir, registry)
+
+    # The entries decide about the order; plugins without one come last.
     unregistered = [plugin.entry.name for plugin in plugins]
     yield PluginOrder(tuple(dict.fromkeys([*registry.entries, *unregistered])))
+
     for problem in registry.problems:
         yield BrokenPlugin(os.path.basename(problem.path) or REGISTRY, str(problem))
     # An entry that cannot be read may be the one that disables its package.
     yield from map(Disabled, registry.refused)
+
     for name, entry in registry.entries.items():
         if entry.is_package:
             if not entry.enabled:
                 yield Disabled(name)
         elif entry.enabled and not os.path.isdir(f"{plugins_dir}/{name}"):
-            yield BrokenPlugin(
-                name, _how_to_restore(installation.program, entry), missing=True
-            )
+            reason = _how_to_restore(installation.program, entry)
+            yield BrokenPlugin(name, reason, missing=True)
+
     for plugin in plugins:
         if plugin.entry.enabled:
             yield from _records(plugin)
@@ -62,11 +67,13 @@ def _records(
     if plugin.problem:
         yield BrokenPlugin(name, str(plugin.problem))
         return
+
     tree = plugin.tree
     yield Watch(tree.path)
     if not os.path.isdir(tree.path):
         yield BrokenPlugin(name, f"there is no directory {tree.path}")
         return
+
     yield tree
     if plugin.hooks_file:
         yield PluginFile(name, plugin.root, plugin.hooks_file, tuple(tree.under))

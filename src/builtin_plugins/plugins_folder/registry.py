@@ -43,7 +43,7 @@ LAST = {  # each file, and the file beside it with its last intact state
     LOCAL: ".registry.local.last.json",
 }
 FORMAT = "1.0.0"
-_NOTHING = {"version": FORMAT, "plugins": []}
+_NOTHING: dict[str, Any] = {"version": FORMAT, "plugins": []}
 
 
 class RegistryFile(Record):
@@ -85,6 +85,7 @@ class Registry:
         self.refused: dict[str, Problem] = {}
         self.entries: dict[str, Entry] = {}
         self.kept_disabled: set[str] = set()
+
         for file, item in self._merged():
             try:
                 entry = read_entry(item)
@@ -100,7 +101,8 @@ class Registry:
         """Yield each entry, shared keys replaced by local ones, and the file to name in errors."""
         changes: dict[str, dict[str, Any]] = {}
         unnamed = []  # local entries that can change no shared entry
-        for item in self.local["plugins"] if self.local else ():
+        local_items = self.local["plugins"] if self.local else ()
+        for item in local_items:
             name = item.get("name")
             if isinstance(name, str) and name not in changes:
                 changes[name] = item
@@ -109,12 +111,15 @@ class Registry:
 
         for item in self.values["plugins"]:
             name = item.get("name")
-            change = changes.pop(name, {}) if isinstance(name, str) else {}
-            is_local = bool(change) and _is_valid(item)
-            yield (
-                (self.personal.path if is_local else self.shared.path),
-                {**item, **change},
-            )
+            change: dict[str, Any] = {}
+            if isinstance(name, str):
+                change = changes.pop(name, {})
+            # If the shared entry alone is valid, the local change is to blame for an error.
+            file = self.shared.path
+            if change and _is_valid(item):
+                file = self.personal.path
+            yield file, {**item, **change}
+
         for item in (*changes.values(), *unnamed):
             yield self.personal.path, item
 
@@ -123,9 +128,8 @@ class Registry:
         from copy import copy  # imported here because only changes of plugins need it
 
         copied = copy(self)
-        copied.entries = dict(
-            self.entries
-        )  # the other values are replaced, never changed
+        # The other values are replaced, never changed.
+        copied.entries = dict(self.entries)
         return copied
 
     def put(self, entry: Entry, *, team: bool = False) -> None:
@@ -136,20 +140,25 @@ class Registry:
         """
         self.entries[entry.name] = entry
         fields = entry.fields()
-        known = _item(self.values, entry.name)
+        shared_item = _item(self.values, entry.name)
         if self.local is not None:
             self.local = _without(self.local, entry.name)
-        if self.local is not None and not team:
-            shared = read_entry(known).fields() if known else {}
-            changed = {
-                key: value
-                for key, value in fields.items()
-                if value != shared.get(key, ...)
-            }
-            if changed:
-                self.local = _with(self.local, {"name": entry.name, **changed})
-        else:
-            self.values = _with(self.values, {**(known or {}), **fields})
+
+        if self.local is None or team:
+            unknown_keys = shared_item or {}
+            self.values = _with(self.values, {**unknown_keys, **fields})
+            return
+
+        # The local file gets only what differs, so that later changes of the team take effect.
+        shared = read_entry(shared_item).fields() if shared_item else {}
+        no_value = object()
+        changed = {
+            key: value
+            for key, value in fields.items()
+            if value != shared.get(key, no_value)
+        }
+        if changed:
+            self.local = _with(self.local, {"name": entry.name, **changed})
 
     def drop(self, name: str) -> None:
         """Remove the entry of that name, if any; the team's shared file does not change."""
@@ -165,21 +174,27 @@ class Registry:
 
 
 def _item(values: dict[str, Any], name: str) -> dict[str, Any] | None:
-    return next((item for item in values["plugins"] if item.get("name") == name), None)
+    for item in values["plugins"]:
+        if item.get("name") == name:
+            found: dict[str, Any] = item
+            return found
+    return None
 
 
 def _with(values: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return `values` with an entry in the place of that of the same name, or at the end."""
+    items = [*values["plugins"]]
     former = _item(values, new["name"])
-    items = [new if item is former else item for item in values["plugins"]]
-    return {**values, "plugins": items if former else [*items, new]}
+    if former is None:
+        items.append(new)
+    else:
+        items[items.index(former)] = new
+    return {**values, "plugins": items}
 
 
 def _without(values: dict[str, Any], name: str) -> dict[str, Any]:
-    return {
-        **values,
-        "plugins": [item for item in values["plugins"] if item.get("name") != name],
-    }
+    others = [item for item in values["plugins"] if item.get("name") != name]
+    return {**values, "plugins": others}
 
 
 def _is_valid(item: dict[str, Any]) -> bool:
@@ -206,6 +221,7 @@ def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     """
     if file is not None:
         return Registry(RegistryFile(file, read_values(file)), RegistryFile(file))
+
     shared = _read_file(plugins_dir, REGISTRY)
     personal = _read_file(plugins_dir, LOCAL)
     for failed in (shared.error, personal.error):
@@ -225,8 +241,9 @@ def effective_registry(plugins_dir: str) -> Registry:
     for file in (personal, shared):
         if file.error is None:
             continue
-        problem = file.error.problem
+
         registry.is_damaged = True
+        problem = file.error.problem
         what = "its last intact version is used until it is repaired"
         if file.last is None:
             what = "no plugin runs until it is repaired"
@@ -240,11 +257,13 @@ def effective_registry(plugins_dir: str) -> Registry:
 def _read_file(plugins_dir: str, name: str) -> RegistryFile:
     """Read a file of the registry and its last intact state."""
     path = os.path.join(plugins_dir, name)
-    last = error = None
+    last = None
     try:
         last = read_values(os.path.join(plugins_dir, LAST[name]))
     except HostError:
         pass  # only a copy
+
+    error = None
     try:
         content = read_values(path)
     except HostError as failure:
@@ -260,14 +279,14 @@ def read_values(path: str) -> dict[str, Any] | None:
         values = read_object(path)
     except FileNotFoundError:
         return None
+
     version = text(path, values, "version")
     if version.partition(".")[0] != FORMAT.partition(".")[0]:
         what = f"expected {FORMAT}; found {version[:20] or 'nothing'}"
         raise PluginError(Problem(path, what, "update this program", key="version"))
-    entries = values.get("plugins")
-    if not isinstance(entries, list) or not all(
-        isinstance(entry, dict) for entry in entries
-    ):
+
+    items = values.get("plugins")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise PluginError(Problem(path, "expected an array of objects", key="plugins"))
     return values
 
@@ -275,19 +294,20 @@ def read_values(path: str) -> dict[str, Any] | None:
 def _combined(shared: RegistryFile, personal: RegistryFile) -> Registry:
     """Return the registry of both files; a damaged entry does not enable what was disabled."""
     registry = Registry(shared, personal)
-    is_intact = (shared.last, personal.last) == (shared.usable, personal.usable)
+    is_intact = shared.last == shared.usable and personal.last == personal.usable
     if is_intact and not registry.problems:
         return registry
 
-    before = Registry(
-        shared.replaced(content=shared.last), personal.replaced(content=personal.last)
-    )
+    former_shared = shared.replaced(content=shared.last)
+    former_personal = personal.replaced(content=personal.last)
+    before = Registry(former_shared, former_personal)
     # An entry whose name is damaged leaves a plugin without the entry that disabled it.
     lost = {*_lost_names(shared, registry), *_lost_names(personal, registry)}
     for name, former in before.entries.items():
         current = registry.entries.get(name)
         if former.enabled or name in registry.refused:
             continue
+
         if current is not None and current.enabled and name in lost:
             registry.entries[name] = current.replaced(enabled=False)
             registry.kept_disabled.add(name)
@@ -300,10 +320,14 @@ def _combined(shared: RegistryFile, personal: RegistryFile) -> Registry:
 
 def _lost_names(file: RegistryFile, registry: Registry) -> Iterator[str]:
     """Yield the names that a file with a damaged entry has no longer."""
-    if all(problem.path != file.path for problem in registry.problems):
+    is_damaged = any(problem.path == file.path for problem in registry.problems)
+    if not is_damaged:
         return
-    names = [item.get("name") for item in (file.usable or {}).get("plugins", ())]
-    for item in (file.last or {}).get("plugins", ()):
+
+    usable = file.usable or _NOTHING
+    last = file.last or _NOTHING
+    names = [item.get("name") for item in usable["plugins"]]
+    for item in last["plugins"]:
         name = item.get("name")
         if isinstance(name, str) and name not in names:
             yield name

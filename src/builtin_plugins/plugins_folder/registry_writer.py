@@ -27,7 +27,8 @@ def write_registry(registry: Registry) -> None:
     later. Raises OSError, and OperationError if an editor or git has changed a file since it was
     read.
     """
-    if registry.shared.usable is not None or registry.values["plugins"]:
+    has_shared = registry.shared.usable is not None
+    if has_shared or registry.values["plugins"]:
         registry.shared, registry.values = _written(registry.shared, registry.values)
     if registry.local is not None:
         registry.personal, registry.local = _written(registry.personal, registry.local)
@@ -52,8 +53,10 @@ def _written(
     if values != file.content:
         _write(os.path.realpath(file.path), complete, check)
         values = complete
+
     last = file.last
-    if last is None or {"$schema": SCHEMA, **last} != complete:
+    is_last = last is not None and {"$schema": SCHEMA, **last} == complete
+    if not is_last:
         directory, name = os.path.split(file.path)
         with suppress(OSError):  # only a copy
             _write(os.path.join(directory, LAST[name]), complete)
@@ -64,6 +67,7 @@ def _written(
 def _write(
     path: str, values: dict[str, Any], check: Callable[[], None] | None = None
 ) -> None:
-    content = f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
-    encoded = content.encode("utf-8", "backslashreplace")  # a lone surrogate
-    atomic.write_file(path, encoded, check=check)
+    text = json.dumps(values, indent=2, ensure_ascii=False)
+    # A value may have a lone surrogate, which UTF-8 does not have.
+    content = f"{text}\n".encode("utf-8", "backslashreplace")
+    atomic.write_file(path, content, check=check)

@@ -52,22 +52,24 @@ class Store:
         """The version that the link points to, even if that version is missing, or "" for none."""
         if not os.path.islink(self.link):
             return ""
-        target = os.path.join(os.path.dirname(self.link), os.readlink(self.link))
+
+        above = os.path.dirname(self.link)
+        target = os.path.normpath(os.path.join(above, os.readlink(self.link)))
         version = os.path.relpath(target, self.directory).partition("/")[0]
-        return version if self.link_target(version) == os.path.normpath(target) else ""
+        is_version = self.link_target(version) == target
+        return version if is_version else ""
 
     def versions(self, without: Collection[str] = ()) -> list[str]:
         """Return the complete versions, sorted, except those in `without`."""
-        names = (
-            sorted(os.listdir(self.directory))
-            if atomic.is_real_dir(self.directory)
-            else []
-        )
+        if not atomic.is_real_dir(self.directory):
+            return []
+
         versions = []
-        for name in names:
+        for name in sorted(os.listdir(self.directory)):
+            if name.startswith(".") or name in without:
+                continue
             path = self.path(name)
-            is_candidate = not name.startswith(".") and name not in without
-            if is_candidate and atomic.is_real_dir(path) and self._is_own(path):
+            if atomic.is_real_dir(path) and self._is_own(path):
                 versions.append(name)
         return versions
 
@@ -77,16 +79,14 @@ class Store:
 
         The directory and its missing parents are made; at the end, they are removed if empty.
         """
-        from builtin_plugins.io.files.file_lock import (
-            file_lock,
-        )  # imported here: see `staging`
+        # Imported here: see `staging`.
+        from builtin_plugins.io.files.file_lock import file_lock
         from builtin_plugins.io.files.undo import undoing
 
         with undoing() as undo:
             atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
-            atomic.make_directory(
-                self.directory, 0o755
-            )  # no undo: others may lock the directory
+            # There is no undo step for this one, because others may lock the directory.
+            atomic.make_directory(self.directory, 0o755)
             with file_lock(self.directory):
                 try:
                     yield
@@ -101,10 +101,12 @@ class Store:
 
         An existing directory of that version is replaced; it must not be in use.
         """
+        # The files must be on disk before their directory gets the name of a complete version.
         atomic.sync_file_system(staged)
-        if os.path.lexists(self.path(version)):
-            _move(self.path(version), self._grave(version), undo)
-        _move(staged, self.path(version), undo)
+        path = self.path(version)
+        if os.path.lexists(path):
+            _move(path, self._grave(version), undo)
+        _move(staged, path, undo)
         atomic.sync_directory(self.directory)
 
     def activate(self, version: str, undo: ExitStack) -> None:
@@ -118,14 +120,13 @@ class Store:
 
     def point_to(self, version: str) -> None:
         """Point the link to `version`, as `activate` does, if nothing can fail after it."""
+        above = os.path.dirname(self.link)
         if version:
-            above = os.path.dirname(self.link)
-            atomic.write_link(
-                self.link, os.path.relpath(self.link_target(version), above)
-            )
+            target = os.path.relpath(self.link_target(version), above)
+            atomic.write_link(self.link, target)
         elif os.path.islink(self.link):
             os.unlink(self.link)
-        atomic.sync_directory(os.path.dirname(self.link))
+        atomic.sync_directory(above)
 
     def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
         """Remove abandoned staging directories; keep only the current version and those in `keep`.
@@ -133,9 +134,11 @@ class Store:
         Returns an error for each directory that cannot be removed.
         """
         atomic.discard(atomic.temporary(self.link))
-        unused = map(self.path, self.versions({self.current, *keep}))
+        unused = [
+            self.path(version) for version in self.versions({self.current, *keep})
+        ]
         problems = []
-        for path in [*unused, *abandoned(self.directory)]:
+        for path in unused + abandoned(self.directory):
             problem = self._remove(path)
             if problem is not None:
                 problems.append(problem)
@@ -182,6 +185,7 @@ def staging(directory: str) -> Iterator[str]:
         path = tempfile.mkdtemp(prefix=STAGE, dir=directory)
     except OSError as failure:
         raise OSError(failure.errno, failure.strerror, directory) from None
+
     try:
         with file_lock(path):
             yield path
@@ -199,16 +203,21 @@ def remove_abandoned(directory: str) -> None:
 
 def abandoned(directory: str) -> list[str]:
     """Return the staging directories in `directory` that no process uses any more."""
-    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
-    stages = [os.path.join(directory, name) for name in names if name.startswith(STAGE)]
-    return [path for path in stages if _is_free(path)]
+    if not os.path.isdir(directory):
+        return []
+
+    stages = []
+    for name in sorted(os.listdir(directory)):
+        path = os.path.join(directory, name)
+        if name.startswith(STAGE) and _is_free(path):
+            stages.append(path)
+    return stages
 
 
 def _is_free(path: str) -> bool:
-    from builtin_plugins.io.files.file_lock import (
-        file_lock,
-    )  # imported here: see `staging`
+    from builtin_plugins.io.files.file_lock import file_lock  # here: see `staging`
 
+    # The process that makes a stage holds its lock.
     with suppress(OperationError), file_lock(path):
         return True
     return False
