@@ -19,25 +19,31 @@ def left_out(node: FolderNode) -> Iterator[Finding]:
     """
     with suppress(HostError, OSError):  # other checks report a broken folder
         category = node.category()
+        entrypoint = category.entrypoint if category else ""
         for name in sorted(os.listdir(node.at)):
-            is_own = category is not None and name == category.entrypoint
-            is_candidate = (
-                script_word(name) == "main" if node.owned else script_word(name) != ""
-            )
-            if is_candidate and not is_own:
+            word = script_word(name)
+            is_candidate = word == "main" if node.owned else word != ""
+            if is_candidate and name != entrypoint:
                 yield from _reason(node, name)
 
 
 def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
     """Yield the reason why a script is not a command, and nothing for commands and other files."""
-    tree, path, reason, remedy = node.tree, os.path.join(node.at, name), "", ""
-    refused = refusal(path, node.base)
-    has_extension = script_word(name) != name
-    if not os.path.isfile(path) or (
-        refused and not has_extension and not os.access(path, os.X_OK)
-    ):
+    path = os.path.join(node.at, name)
+    if not os.path.isfile(path):
         return
-    scripts = {} if tree.scripts and node.parent else tree.scripts
+
+    refused = refusal(path, node.base)
+    looks_like_script = script_word(name) != name or os.access(path, os.X_OK)
+    if refused and not looks_like_script:
+        return
+
+    # Only names directly in the tree have a prefix and are split.
+    scripts = node.tree.scripts
+    if scripts and node.parent:
+        scripts = {}
+    reason = ""
+    remedy = ""
     if scripts is None:
         reason = "" if refused else "no command.json refers to this script"
         remedy = (

@@ -18,23 +18,28 @@ def plural(count: int, noun: str) -> str:
 
 def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
     """Show names and values in two columns; a fact without a value is left out."""
-    given = [(name, str(value)) for name, value in facts if value not in (None, "")]
-    rows = [(name.replace("_", " "), printable(text)) for name, text in given]
+    rows = []
+    for name, value in facts:
+        if value not in (None, ""):
+            rows.append((name.replace("_", " "), printable(str(value))))
+
     width = max(len(name) for name, _ in rows) + 1
-    styled = session.terminal.styled
-    lines = [
-        f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n"
-        for name, value in rows
-    ]
+    lines = []
+    for name, text in rows:
+        # A style has characters without width, so it comes after the padding was counted.
+        padding = " " * (width - len(name))
+        lines.append(f"{session.terminal.styled(name, 'name')}:{padding}{text}\n")
     session.show("".join(lines))
 
 
 def columns(table: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table with aligned columns, two spaces apart."""
-    rows = [[printable(cell) for cell in row] for row in table]  # escapes change widths
+    # First the escapes, because they change widths.
+    rows = [[printable(cell) for cell in row] for row in table]
     widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = zip(row, widths, strict=True)
-        yield "  ".join(
-            cell + " " * (width - width_of(cell)) for cell, width in cells
-        ).rstrip()
+        cells = []
+        for cell, width in zip(row, widths, strict=True):
+            padding = " " * (width - width_of(cell))
+            cells.append(f"{cell}{padding}")
+        yield "  ".join(cells).rstrip()

@@ -30,11 +30,12 @@ def check_collisions(staged: PluginVersion, change: Change, *, force: bool) -> N
     for name in staged.names:
         other = lock.plugins.get(name)
         if other and other.package != entry.name:
-            what = f"{entry.name}: {other.distribution} also has an entry point named {name}"
-            remove = f"remove {other.distribution} first"
-            raise PluginError(
-                what, "ask its author to rename it" if other.ours else remove
-            )
+            owner = other.distribution
+            what = f"{entry.name}: {owner} also has an entry point named {name}"
+            if other.ours:
+                raise PluginError(what, "ask its author to rename it")
+            raise PluginError(what, f"remove {owner} first")
+
     former, _ = declarations(lock, entry)
     new = {*staged.commands, *staged.declared} - _words(former)
     _check_words(entry, change, new, force=force)
@@ -50,8 +51,10 @@ def check_declared_commands(
     """
     entry = staged.entry
     session = change.session
-    if not entry.is_package or session.safe or not change.has_staged_version:
+    is_new_package = entry.is_package and change.has_staged_version
+    if session.safe or not is_new_package:
         return
+
     # Imported here: other kinds of plugins need none of these.
     from builtin_plugins.administration.plugins import package_folder
     from host.planning.discovery import query_package
@@ -65,9 +68,14 @@ def check_declared_commands(
     package = PluginPackage(entry.name, folders, tuple(points), entry.under)
     added = query_package(session.installation, package)
     session.messages.warn(*added.warnings(session.program))
-    plugins = added.plugins.values()
-    if entry.enabled and not any(plugin.hooks or plugin.broken for plugin in plugins):
+    # A broken plugin has been warned about; its hooks are unknown.
+    is_empty = True
+    for plugin in added.plugins.values():
+        if plugin.hooks or plugin.broken:
+            is_empty = False
+    if entry.enabled and is_empty:
         raise PluginError(f"{entry.name}: contains no commands and no hooks")
+
     former, _ = declarations(session.lock_for_inspection, entry)
     _check_words(entry, change, _words(added) - _words(former), force=force)
 
@@ -92,16 +100,18 @@ def _check_words(
     collisions = list(_collisions(entry, change, new))
     for collision in collisions:
         if not collision.existing_runs:
-            raise PluginError(
-                f"{collision.text}; {entry.name} must not replace it",
-                "disable or remove one of the two plugins",
-            )
+            what = f"{collision.text}; {entry.name} must not replace it"
+            raise PluginError(what, "disable or remove one of the two plugins")
+
     if collisions and not force:
-        more = f" (and {len(collisions) - 1} more)" if len(collisions) > 1 else ""
-        raise PluginError(
-            f"{collisions[0].text}{more}",
-            f"--force adds {entry.name} anyway, but the existing command still runs",
+        what = collisions[0].text
+        if len(collisions) > 1:
+            what += f" (and {len(collisions) - 1} more)"
+        remedy = (
+            f"--force adds {entry.name} anyway, but the existing command still runs"
         )
+        raise PluginError(what, remedy)
+
     for collision in collisions:
         change.messages.warn(f"{collision.text}; the existing command is used")
 
@@ -122,20 +132,23 @@ def _collisions(
         existing = before.find(words)
         existing_runs = _is_of(existing, earlier, lock)
         text = " ".join(words)
+        is_command = existing.kind == "command"
         has_same_words = existing.words == words
-        if existing.kind == "command" and has_same_words:
+
+        if is_command and has_same_words:
             text = f"{text} is already a command of {_owner(existing)}"
-            yield _Collision(text, existing_runs)
         elif words[0] in RESERVED_WORDS:
-            yield _Collision(
-                f"{text} cannot be a command: {words[0]} is reserved", True
-            )
-        elif existing.kind == "category" and has_same_words and _has_commands(existing):
+            text = f"{text} cannot be a command: {words[0]} is reserved"
+            existing_runs = True
+        elif is_command:
+            above = " ".join(existing.words)
+            owner = _owner(existing)
+            text += f" would be below {above}, which is already a command of {owner}"
+        elif has_same_words and _has_commands(existing):
             text = f"{text} is already a category of {_owner(existing)}"
-            yield _Collision(text, existing_runs)
-        elif existing.kind == "command":
-            above = f"{' '.join(existing.words)}, which is already a command of {_owner(existing)}"
-            yield _Collision(f"{text} would be below {above}", existing_runs)
+        else:
+            continue
+        yield _Collision(text, existing_runs)
 
 
 def _earlier_plugins(entry: Entry, change: Change) -> set[str]:
@@ -152,8 +165,10 @@ def _earlier_plugins(entry: Entry, change: Change) -> set[str]:
 def _is_of(existing: Match, plugins: Collection[str], lock: Lock) -> bool:
     """Return whether an existing command or category is of one of `plugins`, or of its package."""
     name = _plugin_of(existing)
+    if name in plugins:
+        return True
     plugin = lock.plugins.get(name)
-    return name in plugins or (plugin is not None and plugin.package in plugins)
+    return plugin is not None and plugin.package in plugins
 
 
 def _owner(existing: Match) -> str:
@@ -174,6 +189,5 @@ def _has_commands(category: Match) -> bool:
 
 
 def _words(lock: Lock) -> set[Words]:
-    return {
-        command.words for command in contents(Catalog(lock), (), deep=True).commands
-    }
+    commands = contents(Catalog(lock), (), deep=True).commands
+    return {command.words for command in commands}

@@ -65,7 +65,8 @@ def read_commands(
     *trees: CommandTree,
 ) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
     """Return the commands in `trees` by their words, and the problems in invalid definitions."""
-    inside = contents(Catalog(Lock(list(trees))), (), deep=True)
+    catalog = Catalog(Lock(list(trees)))
+    inside = contents(catalog, (), deep=True)
     commands = {command.words: command.definition for command in inside.commands}
     return commands, tuple(inside.problems)
 

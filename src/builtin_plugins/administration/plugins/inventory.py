@@ -68,14 +68,13 @@ class KnownPlugin(Record):
 
     def described(self) -> dict[str, Any]:
         """Return the plugin as the JSON listing shows it."""
-        from host.cli.contents import (
-            contents,
-        )  # imported here because only JSON needs it
+        from host.cli.contents import contents  # imported here: only JSON needs it
 
         commands = contents(Catalog(self.own), (), deep=True).commands
         fields = self.entry.fields()
-        del fields["versions"], fields["words"]
-        fields.pop("python", None)
+        # The program manages these keys, and only a package has the last one.
+        for key in ("versions", "words", "python"):
+            fields.pop(key, None)
         return {
             **fields,
             "source": masked_text(self.entry.source) or None,
@@ -96,26 +95,27 @@ def inventory(
     plugin is broken may then be missing.
     """
     plugins_dir = session.installation.plugins_dir
-    if (
-        session.current_lock is None
-    ):  # the lock is outdated if anything in `plugins/` has changed
+    # The lock is outdated if anything in `plugins/` has changed.
+    if session.current_lock is None:
         # Imported here: it takes as long as a third of a list.
         from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 
         reconcile_if_free(plugins_dir)
-    lock = session.lock_for_inspection if code == "packages" else session.current_lock
-    lock = lock or session.query_plugins("none")
+
+    if code == "packages":
+        lock = session.lock_for_inspection
+    else:
+        lock = session.current_lock or session.query_plugins("none")
     registry = effective_registry(plugins_dir)
     session.messages.warn(*registry.problems)
 
     trees = _unchanged_trees(lock, registry, plugins_dir)
-    directories = {}
-    for plugin in directory.find_directory_plugins(
-        plugins_dir, registry, without=trees
-    ):
-        directories[plugin.entry.name] = plugin
+    read_now = directory.find_directory_plugins(plugins_dir, registry, without=trees)
+    directories = {plugin.entry.name: plugin for plugin in read_now}
+
+    # The registry comes first, then directories without an entry, then the environment.
     entries = {**registry.entries}
-    for plugin in directories.values():
+    for plugin in read_now:
         entries.setdefault(plugin.entry.name, plugin.entry)
     for name, version in sorted(_in_environment(lock)):
         entries.setdefault(name, Entry(name, "environment", version=version))
@@ -123,16 +123,16 @@ def inventory(
     declared: dict[str, list[Declared]] = {}
     for command in lock.commands:
         declared.setdefault(command.plugin, []).append(command)
+
     restore = f"{session.program} self plugin sync"
     plugins = []
     for name, entry in entries.items():
-        own = Lock(
-            [trees[name]] if name in trees else [],
-            declared.get(name, ()),
-            first_words=lock.first_words,
-        )
         if entry.is_package:  # the trees and commands of all its entry points
             own, _ = declarations(lock, entry)
+        else:
+            own_trees = [trees[name]] if name in trees else []
+            commands = declared.get(name, ())
+            own = Lock(own_trees, commands, first_words=lock.first_words)
         plugins.append(
             _known_plugin(entry, directories.get(name), lock, own, plugins_dir, restore)
         )
@@ -160,11 +160,12 @@ def _unchanged_trees(
 
 def _in_environment(lock: Lock) -> set[tuple[str, str]]:
     """Return the name and version of each package with plugins in the program's environment."""
-    found = set()
+    packages = set()
     for plugin in lock.plugins.values():
-        if plugin.reference and not plugin.ours and not plugin.folders:
-            found.add((plugin.package, plugin.version))
-    return found
+        is_entry_point = bool(plugin.reference)
+        if is_entry_point and not plugin.ours and not plugin.folders:
+            packages.add((plugin.package, plugin.version))
+    return packages
 
 
 def named_plugin(
@@ -176,13 +177,16 @@ def named_plugin(
 
     Raises UsageError with the nearest names if there is no such plugin.
     """
-    plugins = inventory(session, "none") if plugins is None else plugins
+    if plugins is None:
+        plugins = inventory(session, "none")
+    # A plugin's own name comes before the entry points of other packages.
     for plugin in plugins:
         if plugin.entry.name == name:
             return plugin
     for plugin in plugins:
         if name in [point.name for point in plugin.in_lock]:
             return plugin
+
     near = closest(name, [plugin.entry.name for plugin in plugins])
     see = f"see: {session.program} self plugin list"
     raise UsageError(f"there is no plugin {name or EMPTY}", see, suggestions=near)
@@ -191,10 +195,12 @@ def named_plugin(
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, including the current one."""
     store = directory.store_of(plugins_dir, entry.name)
-    kept = (
-        directory.read_kept_entry(store.path(version)) for version in entry.versions
-    )
-    return [version for version in kept if version is not None]
+    kept = []
+    for version in entry.versions:
+        kept_entry = directory.read_kept_entry(store.path(version))
+        if kept_entry is not None:
+            kept.append(kept_entry)
+    return kept
 
 
 def _known_plugin(
@@ -212,25 +218,30 @@ def _known_plugin(
     in_lock = plugins_of(lock, entry)
     reasons = [point.broken for point in in_lock if point.broken and not point.missing]
     reasons += _unreadable_sources(lock, {point.name for point in in_lock})
-    root = plugin.root if plugin else ""
+
+    root = ""
     if plugin:
         entry = plugin.entry
-        own = own.replaced(trees=[plugin.tree] if plugin.tree.path else [])
+        root = plugin.root
+        own_trees = [plugin.tree] if plugin.tree.path else []
+        own = own.replaced(trees=own_trees)
         is_here = True
     elif entry.is_in_environment:
         is_here = bool(in_lock) or _is_in_environment(entry, plugins_dir)
+    elif entry.is_package or own.trees:
+        root = os.path.join(plugins_dir, entry.name)
+        is_here = os.path.isdir(root)
     else:
-        has_folder = entry.is_package or bool(own.trees)
-        root = os.path.join(plugins_dir, entry.name) if has_folder else ""
-        is_here = bool(root) and os.path.isdir(root)
+        is_here = False
+
     state = "enabled" if entry.enabled else "disabled"
     if not is_here:
-        remedy = (
-            ""
-            if entry.is_users_directory or entry.dev
-            else f"; restore them with: {restore}"
-        )
-        state, reasons = "missing", [f"its files are missing{remedy}"]
+        state = "missing"
+        reason = "its files are missing"
+        # Only the user has the files of a linked directory.
+        if not (entry.is_users_directory or entry.dev):
+            reason += f"; restore them with: {restore}"
+        reasons = [reason]
     elif reasons:
         state = "broken"
     return KnownPlugin(entry, state, "; ".join(reasons), root, in_lock, own)
@@ -242,9 +253,9 @@ def _unreadable_sources(lock: Lock, names: set[str]) -> list[str]:
     for source in lock.sources:
         if source.plugin not in names:
             continue
-        from host.run.dotenv import (
-            read_env_text,
-        )  # imported here because few plugins have sources
+
+        # Imported here because few plugins have sources.
+        from host.run.dotenv import read_env_text
 
         for path in source.files:
             try:
@@ -268,29 +279,40 @@ def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
     """
     plugins = []
     for plugin in lock.plugins.values():
-        is_file = not plugin.reference and plugin.name == entry.name
-        if plugin.package == entry.name if entry.is_package else is_file:
+        if entry.is_package:
+            is_own = plugin.package == entry.name
+        else:
+            is_own = not plugin.reference and plugin.name == entry.name
+        if is_own:
             plugins.append(plugin)
     return plugins
 
 
 def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return the declarations in `lock` in two parts: those of the plugin, and all others."""
+    names = {entry.name}
+    paths: set[str] = set()
     known = plugins_of(lock, entry)
-    names = {plugin.name for plugin in known} if entry.is_package else {entry.name}
-    paths = {path for plugin in known for path in plugin.trees}
-    trees: tuple[list[CommandTree], list[CommandTree]] = ([], [])
+    if entry.is_package:
+        names = {plugin.name for plugin in known}
+    for plugin in known:
+        paths.update(plugin.trees)
+
+    own_trees = []
+    other_trees = []
     for tree in lock.trees:
-        is_own = tree.path in paths or tree.plugin in names
-        trees[not is_own].append(tree)
-    return (
-        Lock(
-            trees[0],
-            [command for command in lock.commands if command.plugin in names],
-            first_words=lock.first_words,
-        ),
-        Lock(
-            trees[1],
-            [command for command in lock.commands if command.plugin not in names],
-        ),
-    )
+        if tree.path in paths or tree.plugin in names:
+            own_trees.append(tree)
+        else:
+            other_trees.append(tree)
+
+    own_commands = []
+    other_commands = []
+    for command in lock.commands:
+        if command.plugin in names:
+            own_commands.append(command)
+        else:
+            other_commands.append(command)
+
+    own = Lock(own_trees, own_commands, first_words=lock.first_words)
+    return own, Lock(other_trees, other_commands)

@@ -24,7 +24,7 @@ _NONE: _Uses = {}
 def preview(
     session: Session,
     former: Entry | None,
-    found: PluginVersion,
+    staged: PluginVersion,
     *,
     verbose: bool = False,
 ) -> None:
@@ -32,10 +32,12 @@ def preview(
 
     Invalid definitions are reported as warnings. Without `verbose`, long lists are cut.
     """
-    plugins_dir = session.installation.plugins_dir
-    before = make_source(former).current_version(plugins_dir) if former else None
-    session.show_lines(*plan_lines(before, found, verbose=verbose))
-    session.messages.warn(*found.problems)
+    before = None
+    if former:
+        plugins_dir = session.installation.plugins_dir
+        before = make_source(former).current_version(plugins_dir)
+    session.show_lines(*plan_lines(before, staged, verbose=verbose))
+    session.messages.warn(*staged.problems)
 
 
 def plan_lines(
@@ -92,24 +94,29 @@ def _grouped_lines(commands: _Commands) -> list[str]:
     groups: dict[Words, list[Words]] = {}
     for words in sorted(commands):
         groups.setdefault(words[: depth + 1], []).append(words)
+
     rows = []
-    for first, members in groups.items():
+    shown_commands = 0
+    for first, members in [*groups.items()][:_MOST_ROWS]:
         about = commands[members[0]].description
         if len(members) > 1:
             about = f"{len(members)} commands"
         rows.append((f"    {' '.join(first)}", about))
-    shown = rows[:_MOST_ROWS]
-    counts = [len(members) for members in groups.values()]
-    lines = list(columns(shown))
-    if left := sum(counts[_MOST_ROWS:]):
+        shown_commands += len(members)
+
+    lines = list(columns(rows))
+    left = len(commands) - shown_commands
+    if left:
         lines.append(f"    and {plural(left, 'more command')}")
     return lines
 
 
 def _common_words(commands: Iterable[Words]) -> int:
     """Return the number of leading words that all commands share and that name no command."""
-    first, last = min(commands), max(commands)
+    first = min(commands)
+    last = max(commands)
     depth = 0
+    # Without the last word: that is the command's own.
     for left, right in zip(first[:-1], last[:-1], strict=False):
         if left != right:
             break
@@ -124,7 +131,9 @@ def _left_out_lines(left_out: Iterable[Problem], *, verbose: bool) -> list[str]:
         reasons.setdefault(problem.text, []).append(problem.path)
     if not reasons:
         return []
-    lines = [f"files that are not commands: {sum(map(len, reasons.values()))}"]
+
+    count = sum(map(len, reasons.values()))
+    lines = [f"files that are not commands: {count}"]
     for reason, paths in reasons.items():
         lines.append(f"    {reason}: {_names(paths, verbose=verbose)}")
     return lines
@@ -134,7 +143,8 @@ def _names(names: list[str], *, verbose: bool) -> str:
     """Return the names in one line; without `verbose`, only the first and the number of others."""
     if verbose or len(names) <= _MOST_NAMES:
         return ", ".join(names)
-    return f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"
+    shown = ", ".join(names[:_MOST_NAMES])
+    return f"{shown} and {len(names) - _MOST_NAMES} more"
 
 
 def change_lines(
@@ -144,21 +154,26 @@ def change_lines(
 
     `used` (old version) and `uses` (new version) list what the plugin itself uses, such as hooks.
     """
-    groups: dict[str, list[tuple[Words, Definition]]] = {"+": [], "-": [], "~": []}
+    added = []
+    removed = []
+    changed = []
     for words, definition in new.items():
         if words not in old:
-            groups["+"].append((words, definition))
+            added.append((words, definition))
         elif _differs(old[words], definition):
-            groups["~"].append((words, definition))
+            changed.append((words, definition))
     for words, definition in old.items():
         if words not in new:
-            groups["-"].append((words, definition))
+            removed.append((words, definition))
+    lines = [title, *command_lines({"+": added, "-": removed, "~": changed})]
 
-    lines = [title, *command_lines(groups)]
-    known = {**_uses(old), **used}
-    for what, names in {**_uses(new), **uses}.items():
-        if fresh := [name for name in names if name not in known[what]]:
-            lines.append(f"  ! new {what}: {', '.join(fresh)}")
+    # Rights and requirements deserve a line of their own, whichever command brings them.
+    former_uses = {**_uses(old), **used}
+    new_uses = {**_uses(new), **uses}
+    for what, names in new_uses.items():
+        new_names = [name for name in names if name not in former_uses[what]]
+        if new_names:
+            lines.append(f"  ! new {what}: {', '.join(new_names)}")
     return lines
 
 
@@ -174,6 +189,7 @@ def _uses(commands: _Commands) -> dict[str, list[str]]:
         variables.update(definition.envs)
         required.update(definition.required_envs)
         programs.update(map(str, definition.requires))
+
     return {
         "sudo": with_sudo,
         "variables": sorted(variables),
@@ -182,40 +198,48 @@ def _uses(commands: _Commands) -> dict[str, list[str]]:
     }
 
 
-def _path_folders(found: PluginVersion) -> list[str]:
+def _path_folders(plugin: PluginVersion) -> list[str]:
     """Return the folders that runs append to PATH, relative to the plugin's directory."""
-    folders = {*(found.entry.path or ())}
-    for definition in found.commands.values():
+    folders = set(plugin.entry.path or ())
+    for definition in plugin.commands.values():
         for folder in definition.path_folders:
-            root = os.path.realpath(definition.plugin_root or definition.path_roots[0])
-            folders.add(os.path.relpath(os.path.realpath(folder), root))
+            root = definition.plugin_root or definition.path_roots[0]
+            real_root = os.path.realpath(root)
+            folders.add(os.path.relpath(os.path.realpath(folder), real_root))
     return sorted(folders)
 
 
-def _uses_of_plugin(found: PluginVersion) -> dict[str, list[str]]:
-    entry = found.entry
-    others = [package for package in entry.packages if package.name != entry.name]
-    brought = [f"{package.name} {package.version}" for package in others]
+def _uses_of_plugin(plugin: PluginVersion) -> dict[str, list[str]]:
+    """Return what a plugin itself uses, in the form of `_uses`."""
+    entry = plugin.entry
+    packages = []
+    for package in entry.packages:
+        if package.name != entry.name:
+            packages.append(f"{package.name} {package.version}")
     return {
-        "Python hooks": list(found.hooks),
-        "packages": brought,
-        "folders that a run appends to PATH": _path_folders(found),
+        "Python hooks": list(plugin.hooks),
+        "packages": packages,
+        "folders that a run appends to PATH": _path_folders(plugin),
     }
 
 
 def _differs(old: Definition, new: Definition) -> bool:
     """Return whether a command's files differ; False if the old or new files cannot be read."""
-    before, after = _own_files(old), _own_files(new)
-    return bool(before and after) and before != after
+    before = _own_files(old)
+    after = _own_files(new)
+    if not before or not after:
+        return False
+    return before != after
 
 
 def _own_files(command: Definition) -> dict[str, bytes]:
     """Return the contents of a command's files by name; {} if they cannot be read."""
-    is_one_file = command.is_script or not command.file
+    # A script stands among other commands; the files beside it are not its own.
+    paths: Iterable[Path] = [Path(command.file)]
+    is_folder = bool(command.file) and not command.is_script
     try:
-        paths = (
-            [Path(command.file)] if is_one_file else Path(command.directory).iterdir()
-        )
+        if is_folder:
+            paths = Path(command.directory).iterdir()
         return {path.name: path.read_bytes() for path in paths if path.is_file()}
     except OSError:
         return {}
@@ -228,33 +252,44 @@ def why_it_stays(session: Session, entry: Entry) -> str:
     if entry.dev:
         again = f"{session.program} self plugin add {shlex.quote(entry.source)}"
         return f"edits take effect at once; after a change of pyproject.toml: {again}"
-    if make_source(entry).is_one_version:
+
+    source = make_source(entry)
+    if source.is_one_version:
         other = f"to install another version: {session.program} self plugin add WHEEL"
         return f"stays at {version_text(entry)}; {other}"
     if not entry.pinned:
         return ""
-    source = shlex.quote(make_source(entry).argument or entry.source)
-    change = f"{session.program} self plugin add {source}"
+
+    argument = shlex.quote(source.argument or entry.source)
+    command = f"{session.program} self plugin add {argument}"
     if entry.ref:
-        change += " --ref REF, or --ref '' for the default branch"
-    return f"stays at {entry.ref or version_text(entry)}; to change that: {change}"
+        command += " --ref REF, or --ref '' for the default branch"
+    pin = entry.ref or version_text(entry)
+    return f"stays at {pin}; to change that: {command}"
 
 
 def version_text(entry: Entry) -> str:
     """Return the version and the commit, or the start of the checksum if there is neither."""
-    at = entry.commit[:12] or ("" if entry.version else entry.sha256[:12])
-    if entry.version and at:
-        return f"{entry.version} ({at})"
-    return entry.version or at or "unknown"
+    commit = entry.commit[:12]
+    if entry.version and commit:
+        return f"{entry.version} ({commit})"
+    return entry.version or commit or entry.sha256[:12] or "unknown"
 
 
 def heading(entry: Entry) -> str:
     """Return a plugin's name, version, kind and source on one line."""
-    version = f" {entry.version}" if entry.version else ""
-    where = f", {masked_text(entry.source)}" if entry.source else ""
-    at = f", commit {entry.commit[:12]}" if entry.commit else ""
-    ref = f", ref {entry.ref}" if entry.ref else ""
-    return f"{entry.name}{version} ({entry.kind}{where}{ref}{at})"
+    title = entry.name
+    if entry.version:
+        title += f" {entry.version}"
+
+    facts = [entry.kind]
+    if entry.source:
+        facts.append(masked_text(entry.source))
+    if entry.ref:
+        facts.append(f"ref {entry.ref}")
+    if entry.commit:
+        facts.append(f"commit {entry.commit[:12]}")
+    return f"{title} ({', '.join(facts)})"
 
 
 def command_lines(
@@ -264,8 +299,8 @@ def command_lines(
     rows = []
     for mark, commands in groups.items():
         for words, definition in sorted(commands, key=lambda command: command[0]):
-            sudo = " [sudo]" if definition.sudo else ""
-            rows.append(
-                (f"  {mark} {' '.join(words)}", f"{definition.description}{sudo}")
-            )
+            about = definition.description
+            if definition.sudo:
+                about += " [sudo]"
+            rows.append((f"  {mark} {' '.join(words)}", about))
     return columns(rows)

@@ -11,12 +11,15 @@ _LITERAL = re.compile(r"[\"']([^\"']+)[\"']")
 
 def declarations_in(code: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
     """Return the hooks in Python code, and the words of commands that are written as literals."""
-    from host.hookspecs import (
-        HOOKS,
-    )  # imported here because `self lint` needs no pluggy
+    from host.hookspecs import HOOKS  # imported here: `self lint` needs no pluggy
 
     text = code.decode("utf-8", "replace")
     marked = _HOOK.findall(text)
-    hooks = tuple(hook for hook in HOOKS if hook in marked)
-    declared = [tuple(_LITERAL.findall(words)) for words in _DECLARATION.findall(text)]
-    return hooks, tuple(filter(None, declared))
+    hooks = tuple([hook for hook in HOOKS if hook in marked])
+
+    declared = []
+    for expression in _DECLARATION.findall(text):
+        words = _LITERAL.findall(expression)
+        if words:  # otherwise, they are computed
+            declared.append(tuple(words))
+    return hooks, tuple(declared)

@@ -78,25 +78,26 @@ def reconcile(plugins_dir: str, registry: Registry) -> Reconciled:
     _clear(plugins_dir)
     _record_kept_disabled(plugins_dir, registry)
     kept = _settle(plugins_dir, registry)
-    left = {}
-    for name in sorted(
-        {*names_in(plugins_dir), *names_in(os.path.join(plugins_dir, VERSIONS))}
-    ):
+
+    unremoved = {}
+    versions_dir = os.path.join(plugins_dir, VERSIONS)
+    names = {*names_in(plugins_dir), *names_in(versions_dir)}
+    for name in sorted(filter(is_plugin_name, names)):
         # A damaged entry may be the one of the versions that no other entry names.
-        is_unclear = name in registry.refused or (
-            registry.problems and name not in registry.entries
-        )
-        if is_plugin_name(name) and not is_unclear:
-            for problem in _repair(plugins_dir, name, registry):
-                left[name] = problem
+        is_lost = bool(registry.problems) and name not in registry.entries
+        if is_lost or name in registry.refused:
+            continue
+        for problem in _repair(plugins_dir, name, registry):
+            unremoved[name] = problem
+
     for plugin in find_directory_plugins(plugins_dir, registry):
         name = plugin.entry.name
-        if name not in {*registry.entries, *registry.refused} and is_plugin_name(name):
-            registry.put(
-                plugin.entry.replaced(installedAt=now(), words=_first_words(plugin))
-            )
+        is_known = name in registry.entries or name in registry.refused
+        if not is_known and is_plugin_name(name):
+            words = _first_words(plugin)
+            registry.put(plugin.entry.replaced(installedAt=now(), words=words))
     write_registry(registry)
-    return Reconciled(left, kept)
+    return Reconciled(unremoved, kept)
 
 
 def _first_words(plugin: PluginVersion) -> tuple[str, ...]:
@@ -118,6 +119,7 @@ def _clear(plugins_dir: str) -> None:
     for name in (VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
+
     for name in (*LAST, *LAST.values()):
         atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
     for name in names_in(plugins_dir):
@@ -138,6 +140,7 @@ def _settle(plugins_dir: str, registry: Registry) -> dict[str, str]:
             name = hidden.removeprefix(".").removesuffix(suffix)
             if hidden != f".{name}{suffix}" or not is_plugin_name(name):
                 continue
+
             beside = os.path.join(plugins_dir, hidden)
             path = os.path.join(plugins_dir, name)
             if name in registry.entries and not os.path.lexists(path):
@@ -176,9 +179,8 @@ def _is_installed(name: str) -> bool:
     complete_import_path()
     import importlib_metadata  # imported here because only this function needs it
 
-    return any(
-        True for _ in importlib_metadata.distributions(name=name, path=program_path())
-    )
+    found = importlib_metadata.distributions(name=name, path=program_path())
+    return next(iter(found), None) is not None
 
 
 def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
@@ -188,13 +190,20 @@ def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
     link is kept.
     """
     store = store_of(plugins_dir, name)
+    version = ""
+    keep: set[str] = set()
     entry = registry.entries.get(name)
-    version = entry.version_dir if entry else ""
+    if entry:
+        version = entry.version_dir
+        keep = {version, *entry.versions}
+
+    # Without its directory, the version must be fetched again; a link to nothing would not help.
     is_here = not version or os.path.isdir(store.link_target(version))
     is_link = os.path.islink(store.link) or not os.path.lexists(store.link)
     if store.current != version and is_here and is_link:
         store.point_to(version)
-    problems = store.collect({entry.version_dir, *entry.versions} if entry else ())
+
+    problems = store.collect(keep)
     with suppress(OSError):
         os.rmdir(store.directory)
     return problems

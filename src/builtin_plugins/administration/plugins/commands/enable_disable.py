@@ -34,13 +34,15 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
     with begin_change(session) as change:
         entry = named_plugin(session, name).entry
         with locked_registry(change) as locked:
-            entry = locked.registry.entries.get(
-                entry.name, entry.replaced(installedAt=now())
-            )
+            # A package of the environment has an entry only if it is or was disabled.
+            new_entry = entry.replaced(installedAt=now())
+            entry = locked.registry.entries.get(entry.name, new_entry)
             is_change = entry.enabled != on
             if is_change:
                 locked.registry.put(entry.replaced(enabled=on))
                 locked.commit()
-    state = "enabled" if on else "disabled"
-    already = "" if is_change else " already"
-    session.show_lines(f"{entry.name} is {state}{already}")
+
+    line = f"{entry.name} is {'enabled' if on else 'disabled'}"
+    if not is_change:
+        line += " already"
+    session.show_lines(line)

@@ -1,5 +1,7 @@
 """`self plugin list`."""
 
+from collections.abc import Iterator
+
 from builtin_plugins.administration.declared import FORMAT, self_command
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, inventory
@@ -26,16 +28,21 @@ def plugin_list(session: Session, format: str) -> None:
         session.show_json({"plugins": [plugin.described() for plugin in plugins]})
         return
     if not plugins:
-        session.show_lines(
-            f"no plugins yet; add one with: {session.program} self plugin add SOURCE"
-        )
+        add = f"{session.program} self plugin add SOURCE"
+        session.show_lines(f"no plugins yet; add one with: {add}")
         return
-    table = [_HEADER, *(_cells(plugin) for plugin in plugins)]
-    reasons = ["", *(plugin.reason for plugin in plugins)]
-    lines = []
-    for line, reason in zip(columns(table), reasons, strict=True):
-        lines += [line, *([f"    {reason}"] if reason else [])]
-    session.show_lines(*lines)
+
+    rows = [_cells(plugin) for plugin in plugins]
+    header, *lines = columns([_HEADER, *rows])
+    session.show_lines(header, *_with_reasons(lines, plugins))
+
+
+def _with_reasons(lines: list[str], plugins: list[KnownPlugin]) -> Iterator[str]:
+    """Yield each plugin's line, and below it the reason for its state, if any."""
+    for line, plugin in zip(lines, plugins, strict=True):
+        yield line
+        if plugin.reason:
+            yield f"    {plugin.reason}"
 
 
 def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
@@ -43,15 +50,17 @@ def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
     version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
     kind = f"{entry.kind} [dev]" if entry.dev else entry.kind
     words = plugin.words
+    # Without its files, a plugin has the words of its addition.
     if not words and plugin.state in ("missing", "broken"):
         words = list(entry.words)
-    more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
-    shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
+    shown = words[:_MOST_WORDS]
+    if len(words) > _MOST_WORDS:
+        shown.append(f"{len(words) - _MOST_WORDS} more")
     return (
         entry.name,
         version,
         kind,
         plugin.state_text,
-        shown,
+        ", ".join(shown) or "-",
         masked_text(entry.source),
     )

@@ -9,14 +9,17 @@ from host.run.json_file import read_json
 
 def plugin_names(_given: object, completer: Completer) -> Offer:
     """Return the names of the plugins with a directory in `plugins/` or `plugins/.versions/`."""
-    names, plugins_dir = set(), completer.installation.plugins_dir
+    names = set()
+    plugins_dir = completer.installation.plugins_dir
     # Not `directory.VERSIONS`, because importing that module takes 8 ms.
     for directory in (plugins_dir, f"{plugins_dir}/.versions"):
         try:
             names |= {file.name for file in os.scandir(directory) if file.is_dir()}
         except OSError:
             pass  # plugins/ or plugins/.versions does not exist yet
-    return Offer([(name, "") for name in sorted(names) if not name.startswith(".")])
+
+    visible = [name for name in sorted(names) if not name.startswith(".")]
+    return Offer([(name, "") for name in visible])
 
 
 def sources(_given: object, completer: Completer) -> Offer:

@@ -32,24 +32,27 @@ def plugin_remove(session: Session, name: str, yes: bool) -> None:
         entry = plugin.entry
         make_source(entry).check_change("remove")
         ask_to_continue(session, f"Remove {entry.name}?", yes, "nothing was removed")
-        done = remove(entry, change)
+        reconciled = remove(entry, change)
+
     session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:
         session.show_lines(f"the plugin's files are untouched: {entry.source}")
-    elif entry.name in done.set_aside:
-        session.show_lines(f"the plugin's files are kept: {done.set_aside[entry.name]}")
-    if entry.name in done.unremoved:
-        raise done.unremoved[entry.name]
+    elif entry.name in reconciled.set_aside:
+        kept = reconciled.set_aside[entry.name]
+        session.show_lines(f"the plugin's files are kept: {kept}")
+    # The plugin is removed, but some of its files are left.
+    if entry.name in reconciled.unremoved:
+        raise reconciled.unremoved[entry.name]
 
 
 def _to_remove(session: Session, name: str) -> KnownPlugin:
     """Return the plugin of that name, even if only some of its files are left."""
-    store = store_of(session.installation.plugins_dir, name)
     try:
         return named_plugin(session, name)
     except UsageError:
-        if is_plugin_name(name) and any(
-            map(os.path.lexists, (store.link, store.directory))
-        ):
+        if not is_plugin_name(name):
+            raise
+        store = store_of(session.installation.plugins_dir, name)
+        if os.path.lexists(store.link) or os.path.lexists(store.directory):
             return KnownPlugin(Entry(name, "local"), "broken")
         raise

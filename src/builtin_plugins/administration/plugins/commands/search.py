@@ -34,6 +34,7 @@ def plugin_search(
         raise OperationError(
             f"{session.layout.config_file}: no catalogue is configured", add
         )
+
     searched = [word.casefold() for word in text]
     matches = []
     for plugin in fetch_catalogues(session, timeout).values():
@@ -41,17 +42,19 @@ def plugin_search(
         if all(word in described for word in searched):
             matches.append(plugin)
     if text and not matches:
+        what = f"no plugin in a catalogue matches {' and '.join(text)}"
         see = f"to see all: {session.program} self plugin search"
-        raise OperationError(
-            f"no plugin in a catalogue matches {' and '.join(text)}", see
-        )
+        raise OperationError(what, see)
+
     if format == "json":
+        # An address may contain a login.
         shown = [
-            plugin._asdict() | {"source": masked_text(plugin.source)}
+            plugin._replace(source=masked_text(plugin.source))._asdict()
             for plugin in matches
         ]
         session.show_json({"plugins": shown})
         return
+
     rows = []
     for plugin in matches:
         version = plugin.ref or plugin.sha256[:12] or "-"

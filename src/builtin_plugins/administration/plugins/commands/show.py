@@ -29,15 +29,28 @@ def plugin_show(session: Session, name: str, format: str) -> None:
         values = plugin.described() | {"versions": list(plugin.entry.versions)}
         session.show_json(values)
         return
+
+    entry = plugin.entry
     plugins_dir = session.installation.plugins_dir
-    entry, found = plugin.entry, make_source(plugin.entry).current_version(plugins_dir)
+    version = make_source(entry).current_version(plugins_dir)
+
+    # Commands in code come from the lock, and those in files from the files.
     commands = {}
     for command in plugin.own.commands:
         if command.runs:
             commands[command.words] = command.definition
-    commands |= found.commands
-    hooks = ", ".join(plugin.hooks or found.hooks)
-    kept = kept_versions(plugins_dir, entry)
+    commands |= version.commands
+
+    hooks = ", ".join(plugin.hooks or version.hooks)
+    if hooks and entry.hooks:
+        hooks += f" ({entry.hooks})"
+    state = plugin.state_text
+    if plugin.reason:
+        state += f": {plugin.reason}"
+    kept = []
+    for kept_version in kept_versions(plugins_dir, entry):
+        if kept_version.version_dir != entry.version_dir:
+            kept.append(version_text(kept_version))
     facts = {
         "name": entry.name,
         "version": entry.version,
@@ -47,22 +60,17 @@ def plugin_show(session: Session, name: str, format: str) -> None:
         "ref": entry.ref,
         "commit": entry.commit,
         "sha256": entry.sha256,
-        "state": f"{plugin.state_text}: {plugin.reason}"
-        if plugin.reason
-        else plugin.state_text,
+        "state": state,
         "installed": entry.installedAt,
         "files": os.path.realpath(plugin.root) if plugin.root else "",
-        "kept": ", ".join(
-            version_text(version)
-            for version in kept
-            if version.version_dir != entry.version_dir
-        ),
-        "hooks": f"{hooks} ({entry.hooks})" if hooks and entry.hooks else hooks,
+        "kept": ", ".join(kept),
+        "hooks": hooks,
         "commands": len(commands) or "none",
     }
     show_facts(session, facts.items())
-    further = [
-        str(problem) for problem in found.problems if str(problem) != plugin.reason
-    ]
-    problems = [f"problem: {text}" for text in further]
+
+    problems = []
+    for problem in version.problems:
+        if str(problem) != plugin.reason:
+            problems.append(f"problem: {problem}")
     session.show_lines(*command_lines({" ": commands.items()}), *problems)
