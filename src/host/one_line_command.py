@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from host.errors import HostError, NotConfirmedError, OperationError, UsageError
+from host.run.exit_status import shown_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,9 @@ class OneLineCommand(click.Command):
             raise NotConfirmedError("not confirmed") from None
 
         # click ignores what a function returns, so other values have no meaning.
-        sys.exit(status if isinstance(status, int) else 0)
+        if not isinstance(status, int):
+            status = 0
+        sys.exit(shown_status(status))
 
 
 class OneLineGroup(OneLineCommand, click.Group):

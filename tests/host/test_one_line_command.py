@@ -130,7 +130,9 @@ def test_ctrl_d_is_no_answer_and_ctrl_c_a_signal() -> None:
         deploy.main([*NORTH, "ctrl-c"], CALLED)
 
 
-@pytest.mark.parametrize(("args", "status"), [(("--jobs", "3"), 3), (("text",), 0)])
+@pytest.mark.parametrize(
+    ("args", "status"), [(("--jobs", "3"), 3), (("--jobs", "256"), 1), (("text",), 0)]
+)
 def test_an_integer_is_the_exit_status(args: Sequence[str], status: int) -> None:
     with pytest.raises(SystemExit) as ended:
         deploy.main([*NORTH, *args], CALLED)

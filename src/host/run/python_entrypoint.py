@@ -13,6 +13,7 @@ if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - has no public equival
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
 
 from host.errors import HostError, PluginError, Problem
+from host.run.exit_status import shown_status
 from host.run.importing import enter_plugin, load_reference
 from host.run.interrupts import RaisedInterrupts, die_of
 
@@ -105,12 +106,7 @@ def call(
         kind = type(status).__name__
         what = f"it returned {kind}; expected an exit status or None"
         raise PluginError(Problem(reference, what))
-
-    # The system keeps only the low eight bits of a status, and 256 is no success.
-    shown = status % 256
-    if status != 0 and shown == 0:
-        return 1
-    return shown
+    return shown_status(status)
 
 
 def flush() -> None:
