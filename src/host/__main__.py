@@ -38,6 +38,7 @@ def main() -> int:
     """Run the command line; return the exit status unless a command replaces this process."""
     process.reserve_standard_descriptors()
     process.restore_signals()
+
     environ = {}
     for name, value in caller_environment().items():
         environ[decode(name)] = decode(value)

@@ -158,7 +158,7 @@ class UsageError(HostError):
         suggestions: "Iterable[str]" = (),
     ) -> None:
         self.suggestions = tuple(suggestions)
-        if self.suggestions:
+        if self.suggestions:  # they say more than a remedy
             remedy = f"did you mean {' or '.join(self.suggestions)}?"
         super().__init__(what, remedy)
 

@@ -164,11 +164,13 @@ class Completer:
             definition = child.definition
             if child.kind == "category" or definition is None:
                 names.append((word, child.description))
-            elif definition.compatible:
-                shown = [word, *definition.aliases]
-                if definition.hidden:
-                    shown = [name for name in shown if name == current]
-                names += [(name, child.description) for name in shown]
+                continue
+            if not definition.compatible:
+                continue
+            for name in (word, *definition.aliases):
+                # A hidden command is offered only if it is typed in full.
+                if name == current or not definition.hidden:
+                    names.append((name, child.description))
         if asks_help and not category.words:
             from host.cli.topics import TOPICS
 

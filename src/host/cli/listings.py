@@ -37,17 +37,13 @@ def show(session: Session, options: GlobalOptions) -> None:
 
     match = session.find(options.words)
     rest = options.words[len(match.words) :]
-    if match.kind == "unknown" and rest == ("help",) and match.words:
+    if match.kind == "unknown":
+        if not match.words or rest != ("help",):
+            _show_topic(session, options, match, rest)
+            return
         # `cli deploy help`, as in other programs
         match = session.find(match.words)
         rest = ()
-    if match.kind == "unknown":
-        is_help_of_one_word = options.help and len(options.words) == 1
-        topics = TOPICS if is_help_of_one_word else ()
-        if rest[0] not in topics:
-            raise unknown_word(session, match, rest, topics)
-        session.show(topic(rest[0], session.program))
-        return
 
     session.messages.warn(*session.installation.config.warnings)
     definition = match.definition
@@ -71,14 +67,25 @@ def show(session: Session, options: GlobalOptions) -> None:
     session.show(listing_text(session, match, output_format, everything=everything))
 
 
+def _show_topic(
+    session: Session, options: GlobalOptions, match: Match, rest: Sequence[str]
+) -> None:
+    """Show the help topic that the words name. Raises UsageError if they name none."""
+    is_single_word = len(options.words) == 1
+    topics = TOPICS if options.help and is_single_word else ()
+    if rest[0] not in topics:
+        raise unknown_word(session, match, rest, topics)
+    session.show(topic(rest[0], session.program))
+
+
 def _asks_how_to_begin(session: Session, options: GlobalOptions) -> bool:
     """Return whether the user wants general help and there is no installation."""
     words = options.words
-    if words and words[0] != SELF:
+    if words[:1] not in ((), (SELF,)):
         return False
-    is_alone = not (words or options.everything or options.format)
-    ends_with_help = bool(words) and words[-1] in HELP_WORDS
-    wants_help = is_alone or options.help or ends_with_help
+    asks_nothing = not (words or options.everything or options.format)
+    ends_with_help = not {*words[-1:]}.isdisjoint(HELP_WORDS)
+    wants_help = asks_nothing or options.help or ends_with_help
     return wants_help and session.is_missing
 
 

@@ -58,9 +58,8 @@ class Match:
 
     @property
     def name(self) -> str:
-        if self.definition is not None and self.definition.name:
-            return self.definition.name
-        return self.words[-1]
+        name = "" if self.definition is None else self.definition.name
+        return name or self.words[-1]
 
     @property
     def description(self) -> str:
@@ -317,12 +316,13 @@ def _find(
         if match.kind == "command":
             command = match
 
-    if match.nodes and match.nodes[0].error is not None:
-        raise match.nodes[0].error
+    first = match.nodes[0] if match.nodes else None
+    if first is not None and first.error is not None:
+        raise first.error  # a run shows the error; a listing shows the commands below
 
     names_category = whole and len(match.words) == len(words)
-    if match.kind == "category" and command is not None and not names_category:
-        match = command
+    if command is not None and not names_category:
+        match = command  # all words behind the last command are its arguments
     if match.kind == "category":
         _describe(match, match.problems)
     _inherit(match)
@@ -367,7 +367,11 @@ def reserved_problem(word: str, node: "AnyNode") -> Problem:
 
 
 def _is_reserved(category: Match, word: str, node: "AnyNode") -> bool:
-    return word in RESERVED_WORDS and not category.words and node.tree.path != ""
+    if word not in RESERVED_WORDS:
+        return False
+    is_at_root = not category.words
+    is_on_disk = node.tree.path != ""
+    return is_at_root and is_on_disk
 
 
 def _first_match(words: tuple[str, ...], reached: "Iterable[AnyNode]") -> Match | None:
@@ -380,7 +384,8 @@ def _first_match(words: tuple[str, ...], reached: "Iterable[AnyNode]") -> Match 
     categories: list[AnyNode] = []
     for node in reached:
         if not _read_command(node, []):
-            if node.error and not categories:
+            # Behind a category, the run does not need this node.
+            if node.error is not None and not categories:
                 raise node.error
         elif _is_hidden(node, categories):
             continue
@@ -409,8 +414,8 @@ def _listed_match(
     for node in reached:
         if not _read_command(node, problems):
             continue
-        if not node.definition and not node.holds_commands():
-            problems += node.problems
+        if node.definition is None and not node.holds_commands():
+            problems += node.problems  # they may say why there are none
         elif command is not None or _is_hidden(node, categories):
             shadowed.append(node)
         elif node.runnable:

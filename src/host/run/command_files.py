@@ -163,10 +163,10 @@ class FolderNode(Node):
         if self._inside is not None:
             return self._inside.get(word)
         node = self._entered(word)
-        if node is not None and not self._base:
-            self._resolve()
-            node = self._entered(word)  # with the resolved path
-        return node
+        if node is None or self._base:
+            return node
+        self._resolve()
+        return self._entered(word)  # with the resolved path
 
     def _entered(self, word: str) -> "FolderNode | None":
         at = join(self.at, word)
@@ -174,6 +174,7 @@ class FolderNode(Node):
         is_folder = is_directory(at)
         if is_folder and linked:
             is_folder = self._follows(at)
+        # In a command's folder, a subfolder without a definition has the command's own files.
         if self.owned and not _has_definition(at):
             is_folder = False
 

@@ -108,7 +108,9 @@ class _Expansion:
         character = text[position]
         following = text[position + 1 : position + 2]
         if character == "\\":
-            if following in ("$", "\\") or (following == "}" and inside):
+            # only these lose the backslash: the shell would keep it before other characters
+            special = "$\\}" if inside else "$\\"
+            if following and following in special:
                 return following, position + 2
             # an escaped backtick begins no command, and keeps its backslash
             stop = position + 1
@@ -144,28 +146,34 @@ class _Expansion:
             return text[position:end], end
 
         end = self.name_end(stop)
-        if is_reference and end > stop:
-            return self.lookup(text[stop:end]) or "", end
+        name = text[stop:end]
+        if is_reference and name:
+            return self.value_of(name), end
         return text[position:end], end
+
+    def value_of(self, name: str) -> str:
+        return self.lookup(name) or ""
 
     def brace(self, position: int, used: bool) -> tuple[str, int]:
         """Return the value of the `${…}` at `position`, and the end of it."""
         stop = self.name_end(position + 2)
         name = self.text[position + 2 : stop]
         if name and self.text.startswith("}", stop):
-            return self.lookup(name) or "", stop + 1
+            return self.value_of(name), stop + 1
 
         operator = self.operator_at(stop)
         if not name or not operator:
-            self.foreign = self.foreign or used
+            if used:
+                self.foreign = True
             return self.as_written(position, position + 2)
 
-        value = self.lookup(name)
-        is_set = value is not None
+        is_set = self.lookup(name) is not None
         if operator.startswith(":"):  # an empty value counts as unset, too
-            is_set = bool(value)
+            is_set = self.value_of(name) != ""
         kind = operator[-1]
-        takes_word = is_set if kind == "+" else kind in "-=" and not is_set
+        takes_word = kind in "-="
+        if is_set:
+            takes_word = kind == "+"
 
         # The word is parsed even if it is not used, because it decides where the `}` is.
         word, end = self.word(
@@ -176,9 +184,11 @@ class _Expansion:
         if kind == "+":
             return "", end + 1
         if kind == "?" and not is_set:
-            self.foreign = self.foreign or used
+            # `:?` ends a shell with a message; here, the text stays as it is
+            if used:
+                self.foreign = True
             return self.text[position : end + 1], end + 1
-        return value or "", end + 1
+        return self.value_of(name), end + 1
 
     def operator_at(self, position: int) -> str:
         for operator in _OPERATORS:

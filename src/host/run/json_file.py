@@ -151,6 +151,7 @@ class Fields:
         `expected` describes the type in errors.
         """
         value = self.value(key)
+        # not `isinstance`, because True is an int, too
         if value is not None and type(value) is not kind:
             raise self.wrong(key, expected, value)
         return value
@@ -166,13 +167,15 @@ class Fields:
     def filled(self, key: str, required: bool = False) -> str:
         """Return the text of `key`, which must not be empty, or "" if the key is absent."""
         value = self.text(key, required)
-        if not value and self.values.get(key) is not None:
+        is_present = self.values.get(key) is not None
+        if is_present and not value:
             raise self.refused(key, "must not be empty")
         return value
 
     def one_of(self, key: str, allowed: "Sequence[str]") -> str:
         """Return the value of `key`, which must be one of `allowed`, or "" if the key is absent."""
         value = self.filled(key)
+        # messages show only the beginning of a long value
         if value and value not in allowed:
             reason = f"expected one of {', '.join(allowed)}; found {value[:40]}"
             raise self.refused(key, reason)
@@ -214,6 +217,7 @@ class Fields:
         items = self.typed(key, dict, "an object of strings") or {}
         for name, item in items.items():
             self.check_variable(key, name)
+            # JSON has its own spelling: `str(True)` would be "True"
             if item is True:
                 values[name] = "true"
             elif item is False:

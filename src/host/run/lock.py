@@ -101,8 +101,8 @@ class Lock(Record):
         for plugin in self.plugins.values():
             if not plugin.broken:
                 continue
-            words = self.recorded.get(plugin.package or plugin.name, ())
-            if word in words:
+            recorded_name = plugin.package or plugin.name
+            if word in self.recorded.get(recorded_name, ()):
                 return plugin
         return None
 
@@ -174,6 +174,7 @@ def _parse(content: bytes, key: str) -> Lock:
     values = parse_json("lock", content[start:end])
     if values["key"] != key:
         raise ValueError("of another installation or interpreter")
+    # A missing file has a stamp, too, because its appearance may change the plugins.
     for path, then in values["stamps"].items():
         if stamp(path) != then:
             raise ValueError("outdated")

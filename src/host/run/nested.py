@@ -114,7 +114,9 @@ def _is_set_by(name: str, value: str, hashes: "Mapping[str, str]") -> bool:
 
     A secret has no hash, so its name counts even if the script has changed the value.
     """
-    return name in hashes and hashes[name] in ("", value_hash(value))
+    if name not in hashes:
+        return False
+    return hashes[name] in ("", value_hash(value))
 
 
 def chained(environ: "Mapping[str, str]", entry: str) -> str:
@@ -149,9 +151,11 @@ def _parsed(text: str) -> OuterRun:
     pairs: dict[str, str] = {}
     for item in hashes.split(","):
         name, equals, value = item.partition("=")
-        if (equals and not value) or "=" in value:
+        if equals and not value:
             raise ValueError
-        if name:
+        if "=" in value:
+            raise ValueError
+        if name:  # CLI_RUN of a run that sets no variable has an empty item
             pairs[name] = value
 
     added = [_unescaped(folder) for folder in folders.split(",") if folder]

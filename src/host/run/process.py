@@ -42,6 +42,7 @@ def reserve_standard_descriptors() -> None:
     """
     flags = posix.O_RDONLY | posix.O_CLOEXEC
     descriptor = -1
+    # a new descriptor always has the lowest free number
     while descriptor <= 2:
         try:
             descriptor = posix.open("/dev/null", flags)
@@ -54,7 +55,7 @@ def close_all_but(exceptions: "Iterable[int]") -> None:
     """Close all descriptors above 2 that are not in `exceptions`."""
     first = 3
     for descriptor in sorted(exceptions):
-        if descriptor >= first:
+        if descriptor >= first:  # not a standard descriptor, and not given twice
             posix.closerange(first, descriptor)
             first = descriptor + 1
     posix.closerange(first, _MOST_DESCRIPTORS)

@@ -31,6 +31,7 @@ def find_program(name: str, environ: "Mapping[str, str]") -> str | None:
     if "/" in name:
         return name if _is_executable(name) else None
     for directory in environ.get("PATH", DEFAULT_PATH).split(":"):
+        # POSIX: an empty part is the current directory
         candidate = join(directory or ".", name)
         if _is_executable(candidate):
             return candidate
@@ -203,7 +204,9 @@ def _reads_bash_env(
         return False
 
     for option in options:
-        is_short = option.startswith("-") and not option.startswith("--")
-        if is_short and ("p" in option or "i" in option):
+        if option.startswith("--") or not option.startswith("-"):
+            continue
+        # -p is privileged mode, and an interactive shell reads its rc file instead
+        if not {"p", "i"}.isdisjoint(option):
             return False
     return True
