@@ -45,6 +45,10 @@ class OneLineCommand(click.Command):
             # click raises the same exception for Ctrl-C, which must end the process as a signal.
             if isinstance(abort.__context__, KeyboardInterrupt):
                 raise KeyboardInterrupt from None
+            # Ctrl-D leaves the cursor behind the question. For an EOFError that nobody has caught,
+            # which is then the cause, click itself has ended the line.
+            if isinstance(abort.__context__, EOFError) and abort.__cause__ is None:
+                click.echo(err=True)
             raise NotConfirmedError("not confirmed") from None
 
         # click ignores what a function returns, so other values have no meaning.

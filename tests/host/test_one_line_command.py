@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Sequence
 
@@ -121,6 +122,20 @@ def test_a_help_page_is_no_error(
         machines.main([*args], CALLED)
     assert error.value.status == 2
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("ask", [lambda: click.confirm("Sure?", err=True), input])
+def test_ctrl_d_ends_the_line_of_the_question_once(
+    ask: Callable[[], object],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    asking = OneLineCommand("ask", callback=ask)
+    with pytest.raises(NotConfirmedError, match=r"^not confirmed$"):
+        asking.main([], CALLED)
+    shown = capsys.readouterr().err
+    assert (shown.count("\n"), shown[-1:]) == (1, "\n")
 
 
 def test_ctrl_d_is_no_answer_and_ctrl_c_a_signal() -> None:

@@ -64,7 +64,7 @@ def test_ctrl_d_is_a_no(cli: Cli) -> None:
     argv = cli.argv("run", *cli.on("web01"), "demo", "do")
     status, printed, shown = _answered(cli, argv, {"[y/N]: ": "\x04"})
     assert (status, printed) == (1, ""), shown
-    assert "not confirmed; nothing was run" in shown
+    assert shown.endswith("\ncli fleet run: error: not confirmed; nothing was run\r\n")
 
 
 @pytest.mark.parametrize("env", [{"CI": "true"}, {"CLI_NO_INPUT": "1"}])

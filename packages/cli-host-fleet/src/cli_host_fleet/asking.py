@@ -67,10 +67,8 @@ def _ended_input_is_no() -> Iterator[None]:
     """Raise NotAgreedError for Ctrl-D in answer to a question; Ctrl-C goes on as it is."""
     try:
         yield
-    except EOFError:
-        click.echo(err=True)  # ends the line of the question
-        raise NotAgreedError(_NOT_CONFIRMED) from None
-    except click.Abort as abort:
-        if isinstance(abort.__context__, KeyboardInterrupt):
+    except (EOFError, click.Abort) as end:
+        if isinstance(end.__context__, KeyboardInterrupt):
             raise
+        click.echo(err=True)  # ends the line of the question
         raise NotAgreedError(_NOT_CONFIRMED) from None
