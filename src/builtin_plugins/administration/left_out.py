@@ -71,11 +71,12 @@ def _shadowed(
     """Yield a finding if another file defines the same command as the script `path`."""
     with suppress(HostError):
         for word in words:
-            node = node and node.enter(word)
-        winner = node and node.read_command()
-        if winner and winner.entrypoint and winner.file != path:
-            file = os.path.join(winner.directory, winner.entrypoint)
-            text = f"{file} defines the same command and runs instead"
-            yield Finding(
-                "shadowed", Problem(path, text, "rename one of the two files")
-            )
+            node = node.enter(word) if node else None
+        winner = node.read_command() if node else None
+        if winner is None or not winner.entrypoint or winner.file == path:
+            return
+
+        file = os.path.join(winner.directory, winner.entrypoint)
+        text = f"{file} defines the same command and runs instead"
+        problem = Problem(path, text, "rename one of the two files")
+        yield Finding("shadowed", problem)

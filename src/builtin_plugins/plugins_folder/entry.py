@@ -279,8 +279,10 @@ def _check_keys(name: str, item: dict[str, Any]) -> None:
 
 def _read_words(plugin: str, words: list[Any]) -> tuple[str, ...]:
     """Return the recorded words that can name a command. Raises PluginError."""
-    if not all(isinstance(word, str) for word in words):
-        raise PluginError(Problem(plugin, "expected an array of strings", key="words"))
+    for word in words:
+        if not isinstance(word, str):
+            what = "expected an array of strings"
+            raise PluginError(Problem(plugin, what, key="words"))
     # They only explain an unknown word, so an invalid word is no reason to refuse the plugin.
     return tuple(filter(is_word, words))
 

@@ -94,6 +94,8 @@ def _watched(plugins_dir: str) -> Iterator[str]:
     yield registry_path(plugins_dir)
     yield local_path(plugins_dir)
     for name in names_in(plugins_dir):
-        if not name.startswith("."):
-            yield os.path.join(plugins_dir, name)
-            yield os.path.join(plugins_dir, name, MANIFEST)
+        if name.startswith("."):
+            continue
+        directory = os.path.join(plugins_dir, name)
+        yield directory
+        yield os.path.join(directory, MANIFEST)

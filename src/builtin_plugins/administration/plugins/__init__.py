@@ -3,9 +3,9 @@
 `PluginSource` fetches and installs one kind of plugin. `make_source` creates the source from the
 registry's `Entry`, which has no credentials; only `add` has the address that the user gave, with
 any login. Fetching stages a `PluginVersion`: a version's entry, and the contents read from its
-files. `preview` shows the staged version, `check_collisions` compares it with other plugins, and
-`install` makes it current, by changing the link `plugins/<name>`. Former versions are kept for a
-rollback.
+files. `install_staged` has the steps that `add`, `update` and `sync` share: `preview` shows the
+staged version, `check_collisions` compares it with other plugins, and `install` makes it current,
+by changing the link `plugins/<name>`. Former versions are kept for a rollback.
 
 A file lock on `plugins/` guards the registry. It is taken twice: at the start (`begin_change`), and
 to install and write (`locked_registry`). The registry may change in between. If a change is

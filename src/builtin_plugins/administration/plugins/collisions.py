@@ -1,7 +1,6 @@
 """Find the commands that several plugins define, and determine which one runs."""
 
 from collections.abc import Collection, Iterator
-from itertools import takewhile
 from typing import NamedTuple
 
 from builtin_plugins.administration.plugins.change import Change
@@ -157,9 +156,13 @@ def _earlier_plugins(entry: Entry, change: Change) -> set[str]:
     The registry's order decides. Packages of the program's environment come last. The name ""
     stands for `commands/`, which comes first.
     """
-    entries = change.registry.entries.values()
-    names = [known.name for known in entries if not known.is_in_environment]
-    return {"", *takewhile(lambda name: name != entry.name, names)}
+    earlier = {""}
+    for other in change.registry.entries.values():
+        if other.name == entry.name:
+            break
+        if not other.is_in_environment:
+            earlier.add(other.name)
+    return earlier
 
 
 def _is_of(existing: Match, plugins: Collection[str], lock: Lock) -> bool:
@@ -180,8 +183,10 @@ def _plugin_of(existing: Match) -> str:
     """Return the plugin of a command, or the first plugin with commands in a category, or ""."""
     if existing.kind == "command":
         return existing.plugin
-    plugins = (node.tree.plugin for node in existing.nodes if node.holds_commands())
-    return next(plugins, "")
+    for node in existing.nodes:
+        if node.holds_commands():
+            return node.tree.plugin
+    return ""
 
 
 def _has_commands(category: Match) -> bool:

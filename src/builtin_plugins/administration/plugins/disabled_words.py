@@ -9,11 +9,16 @@ from host import Disabled, Installation, RecordedWords, hookimpl
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[Disabled | RecordedWords]:
-    for name, entry in effective_registry(installation.plugins_dir).entries.items():
+    plugins_dir = installation.plugins_dir
+    for name, entry in effective_registry(plugins_dir).entries.items():
         if entry.enabled:
             if entry.words:
                 yield RecordedWords(name, entry.words)
             continue
-        contents = make_source(entry).current_version(installation.plugins_dir)
-        words = (*contents.commands, *contents.declared)
-        yield Disabled(name, words or tuple((word,) for word in entry.words))
+
+        version = make_source(entry).current_version(plugins_dir)
+        commands = [*version.commands, *version.declared]
+        # If its files cannot be read, the first words are known from the addition.
+        if not commands:
+            commands = [(word,) for word in entry.words]
+        yield Disabled(name, tuple(commands))

@@ -18,27 +18,33 @@ def prepare(installation: Installation) -> None:
 @hookimpl
 def find_plugins(installation: Installation) -> Iterator[PluginPackage | BrokenPlugin]:
     plugins_dir = installation.plugins_dir
+    restore = f"{installation.program} self plugin sync"
     for entry in effective_registry(plugins_dir).entries.values():
-        if entry.enabled and entry.is_package and not entry.is_in_environment:
-            yield _found(entry, plugins_dir, f"{installation.program} self plugin sync")
+        has_folder = entry.is_package and not entry.is_in_environment
+        if entry.enabled and has_folder:
+            yield _package(entry, plugins_dir, restore)
 
 
-def _found(
+def _package(
     entry: Entry, plugins_dir: str, restore: str
 ) -> PluginPackage | BrokenPlugin:
+    """Return the folders and entry points of a package, or why it cannot be used."""
     # Imported here: it takes 50 ms, and most installations have no package.
     from builtin_plugins.administration.plugins import package_folder
     from builtin_plugins.administration.plugins.sources.pip import PipSource
 
     # The real path: a long run must not get modules of two versions when the link changes.
     root = os.path.realpath(os.path.join(plugins_dir, entry.name))
-    source = PipSource.of(entry)
     if not os.path.isdir(root):
         reason = f"its files are missing; to restore them, run: {restore}"
         return BrokenPlugin(entry.name, reason, missing=True)
-    if problem := source.problem(plugins_dir):
+
+    source = PipSource.of(entry)
+    problem = source.problem(plugins_dir)
+    if problem:
         return BrokenPlugin(entry.name, f"{problem}; to install it again: {restore}")
-    points = package_folder.entry_points(package_folder.distributions_in([root]))
-    return PluginPackage(
-        entry.name, tuple(source.folders(root)), tuple(points), entry.under
-    )
+
+    distributions = package_folder.distributions_in([root])
+    points = tuple(package_folder.entry_points(distributions))
+    folders = tuple(source.folders(root))
+    return PluginPackage(entry.name, folders, points, entry.under)

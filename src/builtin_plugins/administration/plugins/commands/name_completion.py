@@ -25,10 +25,14 @@ def plugin_names(_given: object, completer: Completer) -> Offer:
 def sources(_given: object, completer: Completer) -> Offer:
     """Return the plugin names in the cached catalogues; the shell adds file names."""
     installation = completer.installation
+    if not installation.config.catalogues:
+        return Offer([], FILES)
+
+    names = []
     try:
-        path = installation.cache_path("catalogue")
-        copy = read_json(path) if installation.config.catalogues else {}
-        names = [(str(row["name"]), str(row["description"])) for row in copy["plugins"]]
+        copy = read_json(installation.cache_path("catalogue"))
+        for row in copy["plugins"]:
+            names.append((str(row["name"]), str(row["description"])))
     except (OSError, DefinitionError, LookupError, TypeError):
-        names = []  # the cached file does not exist yet, or it is damaged
+        pass  # the cached file does not exist yet, or it is damaged
     return Offer(names, FILES)
