@@ -219,7 +219,10 @@ def test_what_is_right_with_a_definition(install: Install, line: str) -> None:
         "config/settings.conf": "export FROM_SETTINGS=1\n",
         f"{HERE}/.env": "FROM_FILE=1\n",
     }
-    assert lint(install(tree(INDENTED % line, **more)))[0] == 0
+    made = install(tree(INDENTED % line, **more))
+    assert lint(made)[0] == 0
+    # From elsewhere, too: the settings.conf of the installation that is checked counts.
+    assert lint(made, ".", env={"CLI_DIR": str(made.root / "nowhere")})[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,10 @@ class Lint:
         self.count += 1
         for warning in installation.config.warnings:
             yield Finding("definition", warning)
+        # Another installation has a settings.conf of its own.
+        names = settings_names(installation.layout.settings_file)
+        self._known = {**dict.fromkeys(names, ""), **self._known}
+
         commands = CommandTree(installation.commands_dir, scripts={})
         yield from self.tree(FolderNode(commands))
 
