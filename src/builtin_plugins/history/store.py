@@ -210,10 +210,10 @@ class _Opened:
             path = failure.filename or path
             what = failure.strerror or what
 
-        # An OperationalError is about the moment: a lock, or a full disk.
         remedy = ""
-        is_of_moment = isinstance(failure, sqlite3.OperationalError)
-        if isinstance(failure, sqlite3.DatabaseError) and not is_of_moment:
+        if isinstance(failure, sqlite3.OperationalError):
+            pass  # it is about the moment: a lock, or a full disk
+        elif isinstance(failure, sqlite3.DatabaseError):
             remedy = "move the file aside to begin a new history"
         problem = Problem(path, f"the history cannot be used: {what}", remedy)
         return OperationError(problem)

@@ -145,15 +145,8 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
     if long_names and short_names:
         declaration["short"] = short_names[0]
 
-    opposites = list(parameter.secondary_opts)
     if is_flag:
-        declaration["env"] = _variable(parameter)
-        negation = f"--no-{name[2:]}"
-        if negation in opposites:
-            opposites.remove(negation)
-            declaration["negatable"] = True
-            if isinstance(parameter.default, bool):
-                declaration["default"] = str(parameter.default).lower()
+        declaration.update(_keys_of_flag(parameter, name))
     else:
         declaration["value"] = _placeholder(parameter)
         declaration["secret"] = bool(parameter.hide_input)
@@ -165,14 +158,28 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
         alias = {**declaration, "name": other, "short": "", "required": False}
         yield {**alias, "description": f"The same as {name}."}
 
-    for opposite in opposites:
-        is_long = opposite.startswith("--")
-        if is_long or len(opposite) == 2:
+    for opposite in parameter.secondary_opts:
+        if opposite == _negation(name):
+            continue  # `negatable` has declared it
+        if opposite.startswith("--") or _is_short(opposite):
             yield {
                 "name": opposite,
                 "description": f"The opposite of {name}.",
                 "hidden": parameter.hidden,
             }
+
+
+def _keys_of_flag(parameter: Any, name: str) -> dict[str, Any]:
+    keys: dict[str, Any] = {"env": _variable(parameter)}
+    if _negation(name) in parameter.secondary_opts:
+        keys["negatable"] = True
+        if isinstance(parameter.default, bool):
+            keys["default"] = str(parameter.default).lower()
+    return keys
+
+
+def _negation(name: str) -> str:
+    return f"--no-{name[2:]}"
 
 
 def _is_short(name: str) -> bool:

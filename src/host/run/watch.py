@@ -163,9 +163,11 @@ class Watch:
             if self.is_report:
                 is_done = output.endswith(END)
         finally:
-            if self.pid and not (is_done and self.keeps_background):
-                self._end(gently=not is_done)
             if self.pid:
+                if not is_done:
+                    self._end(gently=True)
+                elif not self.keeps_background:
+                    self._end(gently=False)
                 self._wait()
             posix.close(reading)
 

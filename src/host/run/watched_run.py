@@ -202,13 +202,13 @@ def _wait(
     output: "RecordedOutput | None",
 ) -> "tuple[int, bool]":
     """Wait until the command ends; return its wait status, and whether the time limit ended it."""
+    # A command with a terminal of its own is no part of the shell's job.
     is_apart = output is not None and output.has_terminal
     while True:
         ended, stopped = _reap(command)
         if ended is not None:
             return ended, False
 
-        # A command with a terminal of its own is no part of the shell's job.
         if stopped and not is_apart:
             _stop_like(stopped)
             send_signal(command, _signal.SIGCONT)
