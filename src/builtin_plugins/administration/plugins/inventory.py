@@ -195,12 +195,12 @@ def named_plugin(
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, including the current one."""
     store = directory.store_of(plugins_dir, entry.name)
-    kept = []
+    versions = []
     for version in entry.versions:
         kept_entry = directory.read_kept_entry(store.path(version))
         if kept_entry is not None:
-            kept.append(kept_entry)
-    return kept
+            versions.append(kept_entry)
+    return versions
 
 
 def _known_plugin(

@@ -54,8 +54,10 @@ def plan_lines(
     lines = [heading(after.entry)]
     if after.entry.description:
         lines.append(f"  {after.entry.description}")
-    more = "; its Python code may declare more" if after.has_python else ""
-    lines.append(f"commands: {len(commands)}{more}")
+    count = f"commands: {len(commands)}"
+    if after.has_python:
+        count += "; its Python code may declare more"
+    lines.append(count)
 
     has_many_commands = len(commands) > _MOST_ROWS
     if has_many_commands and not verbose:

@@ -77,7 +77,7 @@ def reconcile(plugins_dir: str, registry: Registry) -> Reconciled:
     """
     _clear(plugins_dir)
     _record_kept_disabled(plugins_dir, registry)
-    kept = _settle(plugins_dir, registry)
+    kept_paths = _settle(plugins_dir, registry)
 
     unremoved = {}
     versions_dir = os.path.join(plugins_dir, VERSIONS)
@@ -97,7 +97,7 @@ def reconcile(plugins_dir: str, registry: Registry) -> Reconciled:
             words = _first_words(plugin)
             registry.put(plugin.entry.replaced(installedAt=now(), words=words))
     write_registry(registry)
-    return Reconciled(unremoved, kept)
+    return Reconciled(unremoved, kept_paths)
 
 
 def _first_words(plugin: PluginVersion) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def _settle(plugins_dir: str, registry: Registry) -> dict[str, str]:
 
     Returns the new path of each directory that is removed, by the plugin's name.
     """
-    kept = {}
+    kept_paths = {}
     for suffix in (_NEXT, _FORMER):  # a new link takes the place of a former one
         for hidden in names_in(plugins_dir):
             name = hidden.removeprefix(".").removesuffix(suffix)
@@ -148,8 +148,8 @@ def _settle(plugins_dir: str, registry: Registry) -> dict[str, str]:
             elif os.path.islink(beside):
                 atomic.discard(beside)
             elif name not in registry.refused:
-                kept[name] = _keep_removed(plugins_dir, name, beside)
-    return kept
+                kept_paths[name] = _keep_removed(plugins_dir, name, beside)
+    return kept_paths
 
 
 def _keep_removed(plugins_dir: str, name: str, former: str) -> str:

@@ -287,15 +287,15 @@ def _add_staged(
         return
 
     # What is restored is shown as if it were new: there are no files to compare it with.
-    done = "added"
+    verb = "added"
     current = None
     question = "Add it?"
     if former and _is_present(former, change):
-        done = "updated"
+        verb = "updated"
         current = former
         question = f"Update {entry.name}?"
     elif former:
-        done = "restored"
+        verb = "restored"
 
     staged = staged.replaced(entry=entry)
     show = partial(preview, session, current, verbose=verbose)
@@ -305,7 +305,7 @@ def _add_staged(
     next_steps = ["commit plugins/registry.json for your team"]
     if not choices.team:
         next_steps = _ways(entry, change)
-    session.show_lines(f"{done} {entry.name}", *next_steps)
+    session.show_lines(f"{verb} {entry.name}", *next_steps)
 
 
 def _entry_of_name(given: Entry, change: Change) -> Entry | None:

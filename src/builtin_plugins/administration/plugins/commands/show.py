@@ -47,10 +47,10 @@ def plugin_show(session: Session, name: str, format: str) -> None:
     state = plugin.state_text
     if plugin.reason:
         state += f": {plugin.reason}"
-    kept = []
+    kept_texts = []
     for kept_version in kept_versions(plugins_dir, entry):
         if kept_version.version_dir != entry.version_dir:
-            kept.append(version_text(kept_version))
+            kept_texts.append(version_text(kept_version))
     facts = {
         "name": entry.name,
         "version": entry.version,
@@ -63,7 +63,7 @@ def plugin_show(session: Session, name: str, format: str) -> None:
         "state": state,
         "installed": entry.installedAt,
         "files": os.path.realpath(plugin.root) if plugin.root else "",
-        "kept": ", ".join(kept),
+        "kept": ", ".join(kept_texts),
         "hooks": hooks,
         "commands": len(commands) or "none",
     }
