@@ -94,14 +94,19 @@ def _declared(
 
 def _source(plugin: Plugin, source: EnvSource) -> EnvSource:
     name = source.name
+    reader = source.reader
+    if source.provider:
+        reader = "python"
+
+    # The ranks of the built-in sources are in one table, beside the load order.
     rank = source.rank
-    reader = "python" if source.provider else source.reader
     if plugin.ours:
         rank = RANKS.get(reader, rank)
     is_number = isinstance(rank, int | float)
     if not is_number or not ENVS <= rank <= ENV_FILES:
         what = f"rank must be from {ENVS} to {ENV_FILES}, not {rank!r}"
         raise ValueError(f"{name}: {what}")
+
     if reader not in ("dotenv", "python") and not plugin.ours:
         raise ValueError(f"{name}: reader must be dotenv, not {reader!r}")
     if source.provider:

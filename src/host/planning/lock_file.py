@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from host.run.lock import FORMAT, SLOWEST_CLOCK, Lock, checksum, stamp
+from host.run.record import Record
 from host.run.replace_file import replace
 
 _SECOND = 1_000_000_000  # in ns
@@ -55,10 +56,10 @@ def _content_of(lock: Lock, key: str) -> bytes:
     values = {
         "key": key,
         "stamps": lock.stamps,
-        "trees": [tree.row() for tree in lock.trees],
-        "sources": [source.row() for source in lock.sources],
-        "schemes": [scheme.row() for scheme in lock.schemes],
-        "after_runs": [call.row() for call in lock.after_runs],
+        "trees": _rows(lock.trees),
+        "sources": _rows(lock.sources),
+        "schemes": _rows(lock.schemes),
+        "after_runs": _rows(lock.after_runs),
         "first_declared": lock.first_declared,
     }
 
@@ -69,7 +70,7 @@ def _content_of(lock: Lock, key: str) -> bytes:
         )
     later = {
         "commands": commands,
-        "plugins": [plugin.row() for plugin in lock.plugins.values()],
+        "plugins": _rows(lock.plugins.values()),
         "disabled": lock.disabled,
         "recorded": lock.recorded,
         "first_words": lock.first_words,
@@ -78,6 +79,10 @@ def _content_of(lock: Lock, key: str) -> bytes:
     definitions = [command.json for command in lock.commands]
     body = b"\n".join([_line(values), _line(later), *definitions])
     return FORMAT + checksum(body) + b"\n" + body
+
+
+def _rows(records: Iterable[Record]) -> list[Any]:
+    return [record.row() for record in records]
 
 
 def _line(values: Mapping[str, Any]) -> bytes:

@@ -56,8 +56,8 @@ def read_supervision(fields: "Fields") -> Supervision:
         raise fields.refused("timeout", f"{expected}; found {timeout[:40]}")
 
     exclusive = fields.value("exclusive")
-    is_name = isinstance(exclusive, str) and is_word(exclusive)
-    if exclusive not in (None, True, False) and not is_name:
+    is_switch = exclusive in (None, True, False)
+    if not is_switch and not _is_lock_name(exclusive):
         expected = f'expected true, false, "{WAIT}" or a name for the lock'
         raise fields.refused("exclusive", expected)
 
@@ -71,6 +71,10 @@ def nearest(supervisions: "Iterable[Supervision]") -> Supervision:
         values = supervision.values().items()
         nearest_values |= {name: value for name, value in values if value is not None}
     return Supervision(**nearest_values)
+
+
+def _is_lock_name(value: object) -> bool:
+    return isinstance(value, str) and is_word(value)
 
 
 def _is_duration(text: str) -> bool:
