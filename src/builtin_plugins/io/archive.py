@@ -200,13 +200,15 @@ def checked_members(
     if kinds <= {"directory"}:
         raise OperationError("the archive contains no files")
 
+    # Most archives have one top-level directory, such as acme-1.0, around everything.
     top, *others = {path.partition("/")[0] for path in by_path}
     is_wrapper = not others and by_path[top].kind == "directory"
     if is_wrapper and not options.keeps_top(by_path):
-        start = len(f"{top}/")
-        by_path = {path[start:]: member for path, member in by_path.items()}
+        inside = {}
+        for path, member in by_path.items():
+            inside[path.removeprefix(top).removeprefix("/")] = member
+        by_path = inside
 
-    # At last, because a link may lead to a later member.
     for path, member in by_path.items():
         if member.kind == "link":
             _check_link(path, by_path)
@@ -291,10 +293,9 @@ def _clean(name: str) -> str:
         raise _refusal(name, "points outside the archive")
 
     path = "/".join(parts)
-    has_long_part = any(len(os.fsencode(part)) > _NAME_BYTES for part in parts)
-    if has_long_part or len(os.fsencode(path)) > _PATH_BYTES:
+    lengths = [len(os.fsencode(part)) for part in parts]
+    if max(lengths, default=0) > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
         raise _refusal(name, "has a name that is too long")
-
     if _CONTROL.search(name):
         raise _refusal(name, "has control characters in its name")
     return path

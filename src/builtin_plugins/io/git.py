@@ -162,7 +162,6 @@ def newer_commit(git: Git) -> str:
     upstream = git("for-each-ref", _UPSTREAM, head).decode().strip()
     remote, _, branch = upstream.partition(" ")
 
-    # The answer is one line: the commit, a tab and the name of the branch.
     listed = git.contact(remote, "ls-remote", "--", remote, branch).decode()
     commit, _, _ = listed.partition("\t")
     if has_commit(git, commit):

@@ -28,8 +28,9 @@ def is_package(root: str, commands: Collection[Words]) -> bool:
     A directory without plugin.json is a package if pip could install it and if it declares an entry
     point for plugins or contains no commands.
     """
-    has_manifest = os.path.lexists(os.path.join(root, MANIFEST))
-    if has_manifest or not is_python_project(root):
+    if not is_python_project(root):
+        return False
+    if os.path.lexists(os.path.join(root, MANIFEST)):
         return False
     # A directory of scripts may have a pyproject.toml only for its tools.
     return not commands or GROUP in _project_texts(root)

@@ -334,7 +334,10 @@ def _is_meant_for_folders(contents: PluginVersion) -> bool:
     """
     if contents.commands or contents.has_python:
         return True
-    return any(problem.path.endswith(".json") for problem in contents.problems)
+    for problem in contents.problems:
+        if problem.path.endswith(".json"):
+            return True
+    return False
 
 
 def _as_plain_scripts(plugin: PluginVersion) -> PluginVersion | None:

@@ -65,9 +65,11 @@ class GitSource(PluginSource):
     @staticmethod
     def address_of_directory(path: str) -> str:
         # A bare repository; a checkout is the user's own directory.
-        has_head = os.path.isfile(os.path.join(path, "HEAD"))
-        has_objects = os.path.isdir(os.path.join(path, "objects"))
-        return f"file://{path}" if has_head and has_objects else ""
+        head = os.path.join(path, "HEAD")
+        objects = os.path.join(path, "objects")
+        if os.path.isfile(head) and os.path.isdir(objects):
+            return f"file://{path}"
+        return ""
 
     def fetch(self, change: Change) -> PluginVersion:
         source = self.entry.source

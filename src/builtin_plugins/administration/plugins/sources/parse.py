@@ -127,9 +127,11 @@ def is_path(text: str) -> bool:
     """Return whether SOURCE has the form of a path."""
     if "://" in text or _prefix(text):
         return False
+    # Where a shell would see a path, too.
     if text in (".", "..", "~") or text.startswith(("/", "./", "../", "~/")):
         return True
-    return text.endswith("/") or bool(_by_suffix(text))
+    # acme/ and acme.zip cannot be anything else.
+    return text.endswith("/") or _by_suffix(text) != ""
 
 
 def _by_path(text: str) -> tuple[str, str]:

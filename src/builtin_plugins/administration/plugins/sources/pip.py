@@ -163,8 +163,11 @@ class PipSource(PluginSource):
         """Return the directory of the fetched project."""
         whole = whole_of(change)
         project = os.path.join(whole, self.subdirectory).rstrip("/")
-        is_inside = os.path.realpath(project).startswith(os.path.realpath(whole))
-        if not (is_inside and os.path.isdir(project)):
+
+        # A link in the repository could lead out of it.
+        top = os.path.realpath(whole)
+        is_inside = os.path.realpath(project).startswith(top)
+        if not is_inside or not os.path.isdir(project):
             raise PluginError(f"{self.entry.source}: there is no such directory in it")
         return project
 
