@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from builtin_plugins.io.files import atomic
+from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.plugins_folder.registry import (
     LAST,
     Registry,
@@ -18,56 +19,91 @@ from host import OperationError, Problem
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 
 
-def write_registry(registry: Registry) -> None:
+def write_registry(
+    registry: Registry, on_replaced: Callable[[], object] = lambda: None
+) -> None:
     """Write the registry's files that have changed; the caller holds the lock on `plugins/`.
 
-    A registry.json that is a symbolic link stays one, so that a team can share the target. The
-    local registry, if there is one, is written last: an entry that moves to the shared registry is
-    then always in one of the two registries. A copy of each file is used if the file is damaged
-    later. Raises OSError, and OperationError if an editor or git has changed a file since it was
-    read.
+    A registry.json that is a symbolic link stays one, so that a team can share the target. A copy
+    of each file is used if the file is damaged later. Raises OSError, and OperationError if an
+    editor or git has changed a file since it was read; then neither file has changed.
+
+    `on_replaced` is called as soon as a file has been replaced. No signal interrupts the process
+    between the two, and an error after them leaves the new content in place.
     """
+    written: list[tuple[RegistryFile, dict[str, Any]]] = []
     has_shared = registry.shared.usable is not None
     if has_shared or registry.values["plugins"]:
-        registry.shared, registry.values = _written(registry.shared, registry.values)
+        written.append((registry.shared, _complete(registry.shared, registry.values)))
+    # The local registry comes last. If the process is killed between the two, an entry that moves
+    # to the shared registry is in both, and its personal keys count until the command is repeated.
     if registry.local is not None:
-        registry.personal, registry.local = _written(registry.personal, registry.local)
+        written.append(
+            (registry.personal, _complete(registry.personal, registry.local))
+        )
+
+    _replace(written, on_replaced)
+
+    for file, values in written:
+        replaced = RegistryFile(file.path, values, _copied(file, values))
+        if file is registry.shared:
+            registry.shared = replaced
+            registry.values = values
+        else:
+            registry.personal = replaced
+            registry.local = values
 
 
-def _written(
-    file: RegistryFile, values: dict[str, Any]
-) -> tuple[RegistryFile, dict[str, Any]]:
-    """Write `values` into a file of the registry, and into the copy of its last intact state.
+def _complete(file: RegistryFile, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the content for a file of the registry; an unchanged file keeps its content."""
+    if values == file.content:
+        return values
+    return {"$schema": SCHEMA, **values}
 
-    Returns the file as it is now, and its content. Nothing is written if it is there already. Not
-    even a run that builds the lock may write what it read before: an edit or a `git pull` between
-    the two would be lost.
+
+def _replace(
+    written: list[tuple[RegistryFile, dict[str, Any]]],
+    on_replaced: Callable[[], object],
+) -> None:
+    """Replace the files that have new values, after all of them have been stored and checked."""
+    changed = []
+    contents = {}
+    for file, values in written:
+        # Not even a run that builds the lock may write what it read before: an edit or a `git
+        # pull` between the two would be lost.
+        if values != file.content:
+            changed.append(file)
+            contents[os.path.realpath(file.path)] = _text_of(values)
+
+    # The checks come at the last moment, because the disk may have taken long to store the files.
+    # Then only renames are left.
+    with atomic.staged_files(contents) as replace, signals_blocked():
+        for file in changed:
+            if read_values(file.path) != file.content:
+                what = "another program has changed this file meanwhile, so nothing was changed"
+                raise OperationError(Problem(file.path, what, "run the command again"))
+        for path in contents:
+            replace(path)
+            on_replaced()
+
+
+def _copied(file: RegistryFile, values: dict[str, Any]) -> dict[str, Any] | None:
+    """Copy the new content of a file, if it is not yet the copy of its last intact state.
+
+    Returns the content of the copy.
     """
     complete = {"$schema": SCHEMA, **values}
+    if file.last is not None and {"$schema": SCHEMA, **file.last} == complete:
+        return file.last
 
-    def check() -> None:
-        if read_values(file.path) != file.content:
-            what = "another program has changed this file meanwhile, so nothing was changed"
-            raise OperationError(Problem(file.path, what, "run the command again"))
-
-    if values != file.content:
-        _write(os.path.realpath(file.path), complete, check)
-        values = complete
-
-    last = file.last
-    is_last = last is not None and {"$schema": SCHEMA, **last} == complete
-    if not is_last:
-        directory, name = os.path.split(file.path)
-        with suppress(OSError):  # only a copy
-            _write(os.path.join(directory, LAST[name]), complete)
-            last = complete
-    return RegistryFile(file.path, values, last), values
+    directory, name = os.path.split(file.path)
+    with suppress(OSError):  # only a copy
+        atomic.write_file(os.path.join(directory, LAST[name]), _text_of(complete))
+        return complete
+    return file.last
 
 
-def _write(
-    path: str, values: dict[str, Any], check: Callable[[], None] | None = None
-) -> None:
+def _text_of(values: dict[str, Any]) -> bytes:
     text = json.dumps(values, indent=2, ensure_ascii=False)
     # A value may have a lone surrogate, which UTF-8 does not have.
-    content = f"{text}\n".encode("utf-8", "backslashreplace")
-    atomic.write_file(path, content, check=check)
+    return f"{text}\n".encode("utf-8", "backslashreplace")

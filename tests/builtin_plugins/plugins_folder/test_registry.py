@@ -222,6 +222,33 @@ def test_a_change_by_another_program_is_not_overwritten(
     assert (Path(path).read_text() if Path(path).exists() else None) == edited
 
 
+def test_an_edit_of_the_local_file_leaves_both_files(tmp_path: Path) -> None:
+    personal = json.dumps({"version": "1.0.0", "plugins": [FULL]})
+    shared = json.dumps({"version": "1.0.0", "plugins": []})
+    path = _write(tmp_path, shared)
+    local = tmp_path / "registry.local.json"
+    local.write_text(personal)
+    registry = read_registry(str(tmp_path))
+    registry.put(registry.entries["acme"], team=True)
+
+    edited = json.dumps({"version": "1.0.0", "plugins": [{**FULL, "enabled": True}]})
+    local.write_text(edited)
+    replaced = []
+    with pytest.raises(OperationError, match="nothing was changed"):
+        write_registry(registry, on_replaced=lambda: replaced.append(True))
+    assert (Path(path).read_text(), local.read_text()) == (shared, edited)
+    assert sorted(os.listdir(tmp_path)) == ["registry.json", "registry.local.json"]
+
+    registry = read_registry(str(tmp_path))
+    registry.put(registry.entries["acme"], team=True)
+    write_registry(registry, on_replaced=lambda: replaced.append(True))
+    assert replaced == [True, True]
+    assert json.loads(local.read_text())["plugins"] == []
+    assert [one["name"] for one in json.loads(Path(path).read_text())["plugins"]] == [
+        "acme"
+    ]
+
+
 def test_a_change_that_fails_leaves_the_registry_as_it_was_read(tmp_path: Path) -> None:
     read = read_registry(str(tmp_path))
     changed = read.copied()

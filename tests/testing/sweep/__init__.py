@@ -17,6 +17,10 @@ from typing import Any
 from testing.installation import PROJECT
 
 FULL = bool(os.environ.get("FULL_SWEEP"))  # each step, rather than a sample of them
+INTERRUPT = (
+    10_000  # in place of an error: the user presses Ctrl-C; faults.c has it, too
+)
+_FAILURES = [0, errno.ENOSPC, errno.EIO, -errno.ENOSPC, INTERRUPT]
 _PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from testing.sweep.program import main"
 
 
@@ -34,12 +38,13 @@ def run_sweep(
     """Break a change at every `stride`-th step, at each when FULL; nothing may be broken.
 
     `kind` is a module beside this one, `asked` what its ground is made with; `error` is the
-    number of a failure, 0 to kill; if it is below 0, each further call that needs space fails, too.
+    number of a failure, 0 to kill, or INTERRUPT; if it is below 0, each further call that needs
+    space fails, too.
     Returns {"steps", "runs", "outcomes", "broken"}.
     """
     stride = 1 if FULL else stride
     # Each failure has a sample of its own.
-    first = 1 + [0, errno.ENOSPC, errno.EIO, -errno.ENOSPC].index(error) * stride // 4
+    first = 1 + _FAILURES.index(error) * stride // len(_FAILURES)
     how = {"error": error, "first": first, "stride": stride}
     given = json.dumps({"kind": kind, "asked": asked, **how})
     given_environ = {
@@ -58,7 +63,7 @@ def run_sweep(
     )
     assert done.returncode == 0, done.stderr[-3000:]
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    what = os.strerror(abs(error)) if error else "SIGKILL"
+    what = {0: "SIGKILL", INTERRUPT: "SIGINT"}.get(error, os.strerror(abs(error)))
     said = ", ".join(
         f"{number} {outcome}" for outcome, number in result["outcomes"].items()
     )

@@ -13,7 +13,9 @@
 
 static char root[4096];
 static long wanted = -1, seen = 0;
-/* 0: SIGKILL, else the errno to fail with. Below 0: from this call on, all that need space fail. */
+/* 0: SIGKILL, INTERRUPT: SIGINT before the call, which is then made; else the errno to fail with.
+   Below 0: from this call on, all that need space fail. */
+#define INTERRUPT 10000
 static int failure = 0;
 
 /* Called through ctypes by the test, once in each forked child. */
@@ -41,6 +43,7 @@ static int hit(int counts, int needs_space) {
     ++seen;
     if (failure < 0 && seen >= wanted && needs_space) { errno = -failure; return 1; }
     if (failure < 0 || seen != wanted) return 0;
+    if (failure == INTERRUPT) { kill(getpid(), SIGINT); return 0; }
     if (!failure) kill(getpid(), SIGKILL);
     errno = failure;
     return 1;

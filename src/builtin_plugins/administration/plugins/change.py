@@ -157,8 +157,9 @@ class LockedRegistry:
 
         Only the writing can fail: what is left for reconciling is done by the next change.
         """
-        write_registry(self.registry)
-        self.undo.pop_all()  # from here on, the new registry is right, whatever happens
+        # Once a file of the registry is replaced, the new state is the right one, whatever happens.
+        write_registry(self.registry, on_replaced=self.undo.pop_all)
+        self.undo.pop_all()  # also if the registry already had this content
 
         reconciled = Reconciled({}, {})
         with suppress(OSError, HostError):

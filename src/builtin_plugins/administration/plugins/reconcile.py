@@ -124,7 +124,9 @@ def _clear(plugins_dir: str) -> None:
         atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
     for name in names_in(plugins_dir):
         path = os.path.join(plugins_dir, name)
-        if name.endswith(".tmp") and os.path.islink(path):
+        # The dot comes from `temporary`; without it, this is the link of a plugin `NAME.tmp`.
+        is_temporary = name.startswith(".") and name.endswith(".tmp")
+        if is_temporary and os.path.islink(path):
             atomic.discard(path)
     remove_abandoned(plugins_dir)
 

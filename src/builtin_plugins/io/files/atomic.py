@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -18,37 +18,57 @@ _AT_FDCWD = -100
 _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
-def write_file(
-    path: str,
-    content: bytes | str,
-    mode: int | None = None,
-    check: Callable[[], None] | None = None,
-) -> None:
+def write_file(path: str, content: bytes | str, mode: int | None = None) -> None:
     """Write `content` to `path` in one step: after a crash, it has the old content or the new.
 
     Without `mode`, a replaced file keeps its mode and owner. A new file gets the read and write
     permissions of its directory, regardless of the umask. Raises OSError, which names `path`. A
     killed process leaves the file `temporary(path)`, which the next write removes.
-
-    `check` is called at the last moment before the file is replaced, because the disk may have
-    taken long to store the content; the exception that it raises leaves the old file in place.
     """
+    with staged_files({path: content}, mode) as replace:
+        replace(path)
+
+
+@contextmanager
+def staged_files(
+    contents: Mapping[str, bytes | str], mode: int | None = None
+) -> Iterator[Callable[[str], None]]:
+    """Store the new contents of files beside them; yield a function that replaces one of the files.
+
+    The function takes a path and replaces that file in one step, as `write_file` does. The block
+    therefore only renames: a full disk or a slow one has shown itself before the first file is
+    replaced. Raises OSError, which names the file's path.
+    """
+    with ExitStack() as cleanup:
+        for path, content in contents.items():
+            beside = temporary(path)
+            discard(beside)
+            cleanup.callback(discard, beside)
+            with _errors_name(path):
+                _store(path, beside, content, mode)
+
+        def replace(path: str) -> None:
+            with _errors_name(path):
+                os.rename(temporary(path), path)
+
+        yield replace
+
+        # Without this, the new names could be lost in a crash.
+        for path in contents:
+            sync_directory(os.path.dirname(path))
+
+
+def _store(path: str, beside: str, content: bytes | str, mode: int | None) -> None:
+    """Write the file that will replace `path` to `beside`, and flush it to the disk."""
     if isinstance(content, str):
         content = content.encode()
 
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with _successor(path) as beside:
-        with open(os.open(beside, flags, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            _set_mode(path, file.fileno(), mode)
-            os.fsync(file.fileno())
-        if check is not None:
-            check()
-        os.rename(beside, path)
-
-    # Without this, the new name could be lost in a crash.
-    sync_directory(os.path.dirname(path))
+    with open(os.open(beside, flags, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        _set_mode(path, file.fileno(), mode)
+        os.fsync(file.fileno())
 
 
 def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
@@ -110,22 +130,23 @@ def mode_below(directory: str) -> int:
 
 def write_link(path: str, target: str) -> None:
     """Create or replace the link at `path` in one step; it points to `target`. Raises OSError."""
-    with _successor(path) as beside:
-        os.symlink(target, beside)
-        os.rename(beside, path)
-
-
-@contextmanager
-def _successor(path: str) -> Iterator[str]:
-    """Yield `temporary(path)`, then remove any file there; an OSError names `path` instead."""
     beside = temporary(path)
     discard(beside)
     try:
-        yield beside
-    except OSError as failure:
-        raise OSError(failure.errno, failure.strerror, path) from None
+        with _errors_name(path):
+            os.symlink(target, beside)
+            os.rename(beside, path)
     finally:
         discard(beside)
+
+
+@contextmanager
+def _errors_name(path: str) -> Iterator[None]:
+    """Make each OSError of the block name `path`, not its temporary path."""
+    try:
+        yield
+    except OSError as failure:
+        raise OSError(failure.errno, failure.strerror, path) from None
 
 
 def temporary(path: str) -> str:

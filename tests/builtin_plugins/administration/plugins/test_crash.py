@@ -28,7 +28,7 @@ from testing.plugin_sources import (
     wheel,
     write_tree,
 )
-from testing.sweep import FULL, run_sweep
+from testing.sweep import FULL, INTERRUPT, run_sweep
 
 Install = Callable[..., Made]
 
@@ -159,6 +159,7 @@ def make_personal(plugins: Path, name: str) -> None:
 SAMPLE = [
     ("add-archive", errno.ENOSPC),
     ("update", 0),
+    ("update", INTERRUPT),
     ("remove-git", 0),
     ("rollback-package", 0),
     ("remove-dropped", -errno.ENOSPC),
@@ -166,7 +167,7 @@ SAMPLE = [
 CASES = [
     (name, error)
     for name in NAMES
-    for error in (0, errno.ENOSPC, errno.EIO, -errno.ENOSPC)
+    for error in (0, errno.ENOSPC, errno.EIO, -errno.ENOSPC, INTERRUPT)
     if FULL or (name, error) in SAMPLE
 ]
 

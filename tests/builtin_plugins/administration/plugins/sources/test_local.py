@@ -29,6 +29,21 @@ from testing.plugin_sources import (
 Install = Callable[..., Made]
 
 
+def test_a_directory_with_the_ending_of_a_temporary_file(
+    install: Install, tmp_path: Path
+) -> None:
+    made = install()
+    source = write_tree(tmp_path / "acme.tmp", plugin_files())
+    assert plugin(made, "add", str(source)).status == 0
+    (made.root / "plugins/.acme.tmp.tmp").symlink_to(source)  # of a killed change
+    assert plugin(made, "list").status == 0
+    other = write_tree(tmp_path / "other", plugin_files("other/hi"))
+    assert plugin(made, "add", str(other)).status == 0
+    assert visible(made) == ["acme.tmp", "other", "registry.json"]
+    assert hidden(made) == []
+    assert made.run("demo", "hi").stdout == "hi\n"
+
+
 def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> None:
     made = install()
     source = write_tree(
