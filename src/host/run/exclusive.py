@@ -13,7 +13,7 @@ from host.run.files import dirname, join
 from host.run.history import user_name, utc_time
 from host.run.json_file import parse_json
 from host.run.state_files import installation_name, make_directories
-from host.run.text import encode, printable
+from host.run.text import encode, printable, value_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _OWNER_ONLY = 0o600
 _FIRST_DESCRIPTOR = 101  # above those that scripts use
 _MOST_BYTES = 4096
+_LONGEST_NAME = 255  # characters of a file's name; words and names of locks are ASCII
+_LONGEST_START = 200
 _MOST_ANCESTORS = 256
 
 
@@ -31,14 +33,25 @@ class BusyError(HostError):
     status = 75
 
 
-def lock_path(state: str, root: str, name: str) -> str:
-    """Return the path of the lock file `name` of the installation at `root`.
+def locks_directory(state: str, root: str) -> str:
+    """Return the directory of the lock files of the installation at `root`.
 
-    `state` is the directory for the program's own state. A blank in `name` cannot be in a word, so
-    the words of a command, joined by blanks, never equal a name that a definition chooses.
+    `state` is the directory for the program's own state.
     """
-    directory = join(state, f"cli-host/locks/{installation_name(root)}")
-    return join(directory, name)
+    return join(state, f"cli-host/locks/{installation_name(root)}")
+
+
+def lock_path(directory: str, words: "Sequence[str]", name: str = "") -> str:
+    """Return the path of a lock file: of the command `words`, or of all commands with `name`."""
+    # A command may be called as another one's lock, so the two kinds have different files.
+    file = f"name {name}"
+    if not name:
+        file = f"command {' '.join(words)}"
+
+    # Each word has at most 64 characters, but a command may have many words.
+    if len(file) > _LONGEST_NAME:
+        file = f"{file[:_LONGEST_START]} {value_hash(file)}"
+    return join(directory, file)
 
 
 def take_lock(

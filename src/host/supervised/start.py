@@ -177,11 +177,11 @@ def _take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None
     if not demands.exclusive:
         return None
 
-    from host.run.exclusive import lock_path, take_lock
+    from host.run.exclusive import lock_path, locks_directory, take_lock
 
-    name = demands.lock_name or " ".join(run.words)
     state = xdg_home(run.environ, "STATE")
-    path = lock_path(state, run.installation.layout.root, name)
+    directory = locks_directory(state, run.installation.layout.root)
+    path = lock_path(directory, run.words, demands.lock_name)
 
     def report(text: str) -> None:
         messages.line(f"{run.program}: {text}")

@@ -92,6 +92,37 @@ def test_commands_with_one_name_exclude_each_other(
     assert made.run("b").all == (0, "b\n", "")
 
 
+def test_the_name_of_a_lock_is_not_the_word_of_a_command(
+    install: Callable[..., Made],
+) -> None:
+    made = install(
+        {
+            "commands/deploy": script(WAITING, exclusive=True),
+            "commands/other": script("echo other", exclusive="deploy"),
+        }
+    )
+    first = start(made, "deploy")
+    assert made.run("other").all == (0, "other\n", "")
+    finish(made, first)
+
+
+def test_the_lock_of_a_command_with_very_long_words(
+    install: Callable[..., Made],
+) -> None:
+    words = [letter * 64 for letter in "abcd"]  # together longer than a file name
+    last = [*words[:-1], "e" * 64]
+    made = install(
+        {
+            f"commands/{'/'.join(words)}": script(WAITING, exclusive=True),
+            f"commands/{'/'.join(last)}": script("echo last", exclusive=True),
+        }
+    )
+    first = start(made, *words)
+    assert made.run(*words).status == 75
+    assert made.run(*last).all == (0, "last\n", "")
+    finish(made, first)
+
+
 @pytest.mark.parametrize("exclusive", [True, "wait"])
 @pytest.mark.parametrize("recorded", [False, True])
 def test_a_run_inside_its_holder_does_not_wait(
@@ -132,7 +163,7 @@ def test_a_damaged_lock_file_only_changes_the_message(
 ) -> None:
     made = install({"commands/m": script(WAITING, exclusive=True)})
     first = start(made, "m")
-    [file] = made.home.glob(".local/state/cli-host/locks/*/m")
+    [file] = made.home.glob(".local/state/cli-host/locks/*/*")
     file.write_bytes(content)
     assert made.run("m").stderr == (
         "cli: m: another run is in progress (its file does not say who)\n"

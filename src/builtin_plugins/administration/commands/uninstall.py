@@ -20,7 +20,7 @@ from builtin_plugins.io.files.atomic import is_real_dir, remove_path
 from host import OperationError
 from host.cli.session import Session
 from host.run.caller import xdg_home
-from host.run.exclusive import lock_path
+from host.run.exclusive import locks_directory
 from host.run.history import history_path
 
 
@@ -160,7 +160,7 @@ def _recorded(session: Session) -> list[str]:
     history = glob.escape(history_path(state, root))
     paths = sorted(glob.glob(f"{history}.*"))
 
-    locks = os.path.dirname(lock_path(state, root, "any"))
+    locks = locks_directory(state, root)
     if is_real_dir(locks):
         paths.append(locks)
     return paths
