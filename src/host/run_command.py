@@ -53,24 +53,40 @@ def execute(run: Run, messages: "Messages") -> int:
     Raises HostError if the command must not run, or if the system refuses to start it.
     """
     replacement = make_ready(run, messages)
-    messages.debug(f"starting {replacement.path}")
 
-    # Most runs end here: nothing waits for them, so the command takes the place of this process.
+    # Most runs have no demands: the command takes the place of this process.
     demands = None
-    if run.is_supervised:
-        from host.supervised.start import demands_of
+    lock: int | None = None
+    if run.may_need_supervision:
+        from host.supervised.start import demands_of, take_lock
 
         demands = demands_of(run)
+        if demands is not None:
+            lock = take_lock(run, demands, messages)
+
+    # The user is asked last, when nothing else can prevent the run. If the answer is no, this
+    # process ends, and with it the lock.
+    if _must_confirm(run):
+        from host.run.questions import confirm
+
+        confirm(run.question, run.words)
+
+    if run.definition.shell:
+        from host.run.shell_file import make_shell_file
+
+        make_shell_file(run.shell_file)
+
+    messages.debug(f"starting {replacement.path}")
     if demands is None:
         process.execute(replacement)
 
     from host.supervised.start import start_supervised
 
-    return start_supervised(run, demands, replacement, messages)
+    return start_supervised(run, demands, lock, replacement, messages)
 
 
 def make_ready(run: Run, messages: "Messages") -> Exec:
-    """Take all steps of a run and ask for confirmation; return the process to execute."""
+    """Take all steps of a run, and return the process to execute; no lock, no confirmation."""
     for step in run.steps:
         step()
 
@@ -83,15 +99,16 @@ def make_ready(run: Run, messages: "Messages") -> Exec:
 
         report_variables(run.layers, descriptor)
 
-    # The user is asked last, when nothing else can prevent the run.
     replacement = run.process()
-    if run.question and not run.questions.assume_yes:
-        from host.run.questions import confirm
+    if _must_confirm(run):
+        # Known before the lock is taken, because a run may wait for the lock for hours.
+        from host.run.questions import unconfirmed
 
-        confirm(run.question, run.program, run.words, may_ask=run.questions.may_ask)
-
-    if run.definition.shell:
-        from host.run.shell_file import make_shell_file
-
-        make_shell_file(run.shell_file)
+        error = unconfirmed(run.program, run.words, may_ask=run.questions.may_ask)
+        if error is not None:
+            raise error
     return replacement
+
+
+def _must_confirm(run: Run) -> bool:
+    return bool(run.question) and not run.questions.assume_yes

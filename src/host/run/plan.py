@@ -141,8 +141,11 @@ class Run(Record):
         return nearest(supervisions)
 
     @property
-    def is_supervised(self) -> bool:
-        """Whether a file or a plugin asks for a run that is recorded, limited or waited for."""
+    def may_need_supervision(self) -> bool:
+        """Whether a file, a plugin or the caller's CLI_RECORD may ask for more than a plain run.
+
+        This is a cheap check, which most runs fail. `host.supervised.start.demands_of` decides.
+        """
         return bool(
             self.installation.config.supervision
             or self.definition.supervisions

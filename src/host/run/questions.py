@@ -13,13 +13,11 @@ _LONGEST_ANSWER = 1024  # bytes
 FORBIDDEN = "--no-input, CLI_NO_INPUT or CI forbids the question"
 
 
-def confirm(
-    question: str, program: str, words: "Sequence[str]", *, may_ask: bool = True
-) -> None:
-    """Ask whether to run a command. Raises NotConfirmedError unless the user agrees."""
-    error = unconfirmed(program, words, may_ask=may_ask)
-    if error is not None:
-        raise error
+def confirm(question: str, words: "Sequence[str]") -> None:
+    """Ask whether to run a command. Raises NotConfirmedError unless the user agrees.
+
+    `unconfirmed` says whether anybody can be asked.
+    """
     if not is_agreed(question):
         raise NotConfirmedError(f"{' '.join(words)}: not confirmed; nothing was run")
 

@@ -88,16 +88,40 @@ def records(run: "Run", *, is_asked: bool) -> bool:
     return of_installation is None or of_installation.record is not False
 
 
+def take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None:
+    """Return the descriptor that holds the lock of an exclusive run, or None for another run.
+
+    Raises BusyError if another run holds the lock, unless this run is to wait.
+    """
+    if not demands.exclusive:
+        return None
+
+    from host.run import exclusive
+
+    state = xdg_home(run.environ, "STATE")
+    directory = exclusive.locks_directory(state, run.installation.layout.root)
+    path = exclusive.lock_path(directory, run.words, demands.lock_name)
+
+    def report(text: str) -> None:
+        messages.line(f"{run.program}: {text}")
+
+    return exclusive.take_lock(path, run.words, demands.waits, report)
+
+
 def start_supervised(
-    run: "Run", demands: Demands, replacement: "Exec", messages: "Messages"
+    run: "Run",
+    demands: Demands,
+    lock: int | None,
+    replacement: "Exec",
+    messages: "Messages",
 ) -> int:
     """Run a command as `demands` say; return the exit status for this process.
 
-    Does not return if the command needs no parent, or if a signal ended it.
+    `lock` is the descriptor from `take_lock`. Does not return if the command needs no parent, or
+    if a signal ended it.
     """
-    descriptor = _take_lock(run, demands, messages)
     if not demands.need_parent:
-        _start_with_lock(replacement, descriptor)
+        _start_with_lock(replacement, lock)
 
     # An exclusive run that is nothing else needs none of these.
     from host.run.watched_run import WatchedRun
@@ -121,8 +145,8 @@ def start_supervised(
         replacement = replacement.replaced(env={**replacement.env, RUN: chain})
 
     locks = []
-    if descriptor is not None:
-        locks.append(descriptor)
+    if lock is not None:
+        locks.append(lock)
     watched = WatchedRun(replacement, demands.seconds, output=output, kept=locks)
     try:
         ending = watched.run()
@@ -144,14 +168,14 @@ def start_supervised(
     return watched.leave(ending)
 
 
-def _start_with_lock(replacement: "Exec", descriptor: int | None) -> "NoReturn":
+def _start_with_lock(replacement: "Exec", lock: int | None) -> "NoReturn":
     """Replace this process with the command, which inherits the lock. Raises HostError."""
     from host.run.process import execute
 
-    if descriptor is not None:
+    if lock is not None:
         from host.run.exclusive import inheritable
 
-        inheritable(descriptor)
+        inheritable(lock)
     execute(replacement)
 
 
@@ -170,20 +194,3 @@ def _reported(
         limit = run.supervision.timeout
         messages.error(f"{called}: ended by its time limit of {limit}")
     return ending
-
-
-def _take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None:
-    """Return the descriptor that holds the lock of an exclusive run, or None for another run."""
-    if not demands.exclusive:
-        return None
-
-    from host.run.exclusive import lock_path, locks_directory, take_lock
-
-    state = xdg_home(run.environ, "STATE")
-    directory = locks_directory(state, run.installation.layout.root)
-    path = lock_path(directory, run.words, demands.lock_name)
-
-    def report(text: str) -> None:
-        messages.line(f"{run.program}: {text}")
-
-    return take_lock(path, run.words, demands.waits, report)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from testing.installation import Made
+from testing.terminal import Terminal
 from testing.waiting import wait_until
 
 WAITING = (
@@ -155,6 +156,51 @@ def test_a_killed_run_leaves_no_lock(install: Callable[..., Made]) -> None:
     wait_until(
         lambda: made.run("m").status == 0
     )  # its `sleep` holds the lock for a moment
+
+
+ASKING = {"exclusive": True, "confirm": "Really?"}
+
+
+def on_terminal(made: Made, *words: str) -> Terminal:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(made.home)}
+    return Terminal([str(made.launcher), *words], environ)
+
+
+def test_nobody_is_asked_about_a_run_that_must_not_start(
+    install: Callable[..., Made],
+) -> None:
+    made = install({"commands/m": script(WAITING, **ASKING)})
+    first = start(made, "--yes", "m")
+    with on_terminal(made, "m") as second:
+        shown = second.wait_for("m: ")
+        assert second.wait() == 75
+    assert "Really?" not in shown
+    finish(made, first)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_question_holds_the_lock_until_it_is_declined(
+    install: Callable[..., Made], recorded: bool
+) -> None:
+    made = install({"commands/m": script("echo ran", record=recorded, **ASKING)})
+    with on_terminal(made, "m") as first:
+        first.wait_for("Really? [y/N] ")
+        assert made.run("--yes", "m").status == 75
+        first.type("n\n")
+        assert first.wait() == 1
+    assert made.run("--yes", "m").all == (0, "ran\n", "")
+
+
+def test_a_run_that_nobody_can_confirm_does_not_wait(
+    install: Callable[..., Made],
+) -> None:
+    keys = {**ASKING, "exclusive": "wait"}
+    made = install({"commands/m": script(WAITING, **keys)})
+    first = start(made, "--yes", "m")
+    second = made.run("m", timeout=30)
+    assert second.status == 1
+    assert "m: needs confirmation" in second.stderr
+    finish(made, first)
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b'{"process": "x"}', b"\xff\0"])
