@@ -7,6 +7,8 @@ from host.run.process import Exec, exec_now, start_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from host.run.recorded_output import RecordedOutput
 
 _LONGEST_NUMBER = 16  # bytes of an error number
@@ -37,10 +39,10 @@ class ForkedCommand:
         self.process = posix.fork()
         if self.process == 0:
             posix.close(self._gate)
-            may_begin = posix.read(waiting, 1)  # nothing if the parent was killed
-            if may_begin:
-                _become(replacement, callers_mask, ignores_child, output, failure)
-            posix._exit(127)  # noqa: SLF001 - nothing of the parent may run in this process
+            may_begin = posix.read(waiting, 1)
+            if not may_begin:  # the parent was killed
+                posix._exit(127)  # noqa: SLF001 - nothing of the parent may run in this process
+            _become(replacement, callers_mask, ignores_child, output, failure)
 
         posix.close(waiting)
         posix.close(failure)
@@ -65,7 +67,7 @@ def _become(
     ignores_child: bool,
     output: "RecordedOutput | None",
     failure: int,
-) -> None:
+) -> "NoReturn":
     """Replace the forked process with the command; if that fails, write why to `failure`."""
     try:
         if output is not None:

@@ -118,9 +118,7 @@ class WatchedRun:
             deadline = None
             if self._limit is not None:
                 deadline = began + self._limit
-            status, is_timed_out = _wait(
-                command.process, deadline, watcher, self._output
-            )
+            status = _wait(command.process, deadline, watcher, self._output)
         except HostError:
             watcher.reap()
             _signal.pthread_sigmask(_signal.SIG_SETMASK, callers_mask)
@@ -131,7 +129,7 @@ class WatchedRun:
                 written = self._output.finish()
 
         seconds = time.monotonic() - began
-        if is_timed_out:
+        if status is None:
             return CommandEnding(TIMED_OUT, 0, True, seconds, written)
         if posix.WIFSIGNALED(status):
             number = posix.WTERMSIG(status)
@@ -200,14 +198,14 @@ def _wait(
     deadline: "float | None",
     watcher: ParentWatcher,
     output: "RecordedOutput | None",
-) -> "tuple[int, bool]":
-    """Wait until the command ends; return its wait status, and whether the time limit ended it."""
+) -> "int | None":
+    """Wait until the command ends; return its wait status, or None if the time limit ended it."""
     # A command with a terminal of its own is no part of the shell's job.
     is_apart = output is not None and output.has_terminal
     while True:
         ended, stopped = _reap(command)
         if ended is not None:
-            return ended, False
+            return ended
 
         if stopped and not is_apart:
             _stop_like(stopped)
@@ -215,7 +213,8 @@ def _wait(
             continue  # it may have changed again while this process was stopped
 
         if deadline is not None and time.monotonic() >= deadline:
-            return _end_in_time(command, watcher), True
+            _end_in_time(command, watcher)
+            return None
 
         number, has_reached_group = next_signal(deadline)
         if number == 0:
@@ -263,20 +262,14 @@ def _stop_like(number: int) -> None:
     _signal.pthread_sigmask(_signal.SIG_BLOCK, [number])
 
 
-def _end_in_time(command: int, watcher: ParentWatcher) -> int:
-    """End the command and everything that it started; return the command's wait status."""
+def _end_in_time(command: int, watcher: ParentWatcher) -> None:
+    """End the command and everything that it started."""
     from host.run.process_tree import descendants, end_all
 
-    ended = 0
-
     def running() -> "list[int]":
-        nonlocal ended
-        status, _ = _reap(command)
-        if status is not None:
-            ended = status
-
+        # Orphans are this process's children; another process may wait until they have vanished.
+        _reap(command)
         below = descendants(posix.getpid())
         return [process for process in below if process != watcher.process]
 
     end_all(running)
-    return ended

@@ -41,13 +41,17 @@ class Spool:
         self._path = f"{history_path(state, root)}.spool"
         self._messages = messages
         self._is_large = False
+        self._has_failed = False
 
     def append(self, record: "StartedRun | EndedRun") -> None:
         try:
             before, after = append_line(self._path, record)
         except OSError as failure:
-            reason = failure.strerror or failure
-            self._messages.warn(f"the run is not recorded: {self._path}: {reason}")
+            # The second line of a run may fail for another reason than the first.
+            if not self._has_failed:
+                self._has_failed = True
+                reason = failure.strerror or failure
+                self._messages.warn(f"the run is not recorded: {self._path}: {reason}")
         else:
             has_passed_limit = before // LARGE_SPOOL < after // LARGE_SPOOL
             self._is_large |= has_passed_limit
@@ -96,8 +100,7 @@ def append_line(path: str, record: "StartedRun | EndedRun") -> tuple[int, int]:
             lock_spool(descriptor)
             written = posix.write(descriptor, line)
             if written != len(line):
-                what = f"only {written} of {len(line)} bytes were written"
-                raise OSError(f"{path}: {what}")
+                raise OSError(f"only {written} of {len(line)} bytes were written")
 
             if _is_still(path, descriptor):
                 size = posix.fstat(descriptor).st_size

@@ -372,6 +372,28 @@ def test_a_killed_run_is_lost_and_others_are_not(install: Callable[..., Made]) -
     assert "lost" in made.run("self", "history").stdout
 
 
+def test_a_line_that_is_cut_off_is_reported_with_one_path(
+    install: Callable[..., Made],
+) -> None:
+    made = install({"commands/s": script("echo done", record=True)})
+    made.run("s")
+    assert len(runs(made)) == 1
+    spool(made).write_bytes(b"\n" * 1000)
+    limited = 'ulimit -f 1; exec "$0" "$@"'  # files of at most 1024 bytes
+    done = subprocess.run(
+        ["bash", "-c", limited, made.launcher, "s"],
+        env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "done\n"
+    [warning] = done.stderr.splitlines()
+    assert warning.startswith(
+        f"cli: warning: the run is not recorded: {spool(made)}: only 24 of "
+    )
+
+
 @pytest.mark.parametrize(
     "damage",
     [
