@@ -112,18 +112,23 @@ def _wrapped(
 
     Without a terminal, they are one line.
     """
-    marks = [printable(mark) for mark in marks]
-    parts = [part for part in (printable(text), *marks) if part]
+    labels = [printable(mark) for mark in marks]
+
+    parts = []
+    if text:
+        parts.append(printable(text))
+    parts += labels
     line = " ".join(parts)
+
     lines = [line]
     if terminal.is_interactive:
         lines = wrap(line, terminal.width - column)
 
     # Colours come last: their codes have no width.
     if terminal.colour:
-        for mark in marks:
-            styled = terminal.styled(mark, mark)
-            lines = [line.replace(mark, styled) for line in lines]
+        for label in labels:
+            styled = terminal.styled(label, label)
+            lines = [line.replace(label, styled) for line in lines]
     return lines
 
 

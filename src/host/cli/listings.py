@@ -21,7 +21,7 @@ from host.run.words import SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from host.run.plugin import Plugin
@@ -38,9 +38,13 @@ def show(session: Session, options: GlobalOptions) -> None:
     match = session.find(options.words)
     rest = options.words[len(match.words) :]
     if match.kind == "unknown":
-        if not match.words or rest != ("help",):
-            _show_topic(session, options, match, rest)
+        topics = _topics(options)
+        if rest[0] in topics:
+            session.show(topic(rest[0], session.program))
             return
+        if not match.words or rest != ("help",):
+            raise unknown_word(session, match, rest, topics)
+
         # `cli deploy help`, as in other programs
         match = session.find(match.words)
         rest = ()
@@ -67,15 +71,11 @@ def show(session: Session, options: GlobalOptions) -> None:
     session.show(listing_text(session, match, output_format, everything=everything))
 
 
-def _show_topic(
-    session: Session, options: GlobalOptions, match: Match, rest: Sequence[str]
-) -> None:
-    """Show the help topic that the words name. Raises UsageError if they name none."""
-    is_single_word = len(options.words) == 1
-    topics = TOPICS if options.help and is_single_word else ()
-    if rest[0] not in topics:
-        raise unknown_word(session, match, rest, topics)
-    session.show(topic(rest[0], session.program))
+def _topics(options: GlobalOptions) -> Collection[str]:
+    """Return the topics that `help` may name here: `help colour` is one, `help x colour` is not."""
+    if options.help and len(options.words) == 1:
+        return TOPICS
+    return ()
 
 
 def _asks_how_to_begin(session: Session, options: GlobalOptions) -> bool:

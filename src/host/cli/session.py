@@ -213,7 +213,10 @@ class Session:
 
     @cached_property
     def current_lock(self) -> Lock | None:
-        """The lock on disk or of `refresh_lock`; None in safe mode, or if it is outdated."""
+        """The lock of `start` or `refresh_lock`, or that on disk; None if there is no current one.
+
+        In safe mode, the lock on disk is not used, because it has plugins that safe mode leaves out.
+        """
         from host.run.lock import read_lock
 
         if self.safe:

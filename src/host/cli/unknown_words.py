@@ -48,7 +48,10 @@ def unknown_word(
             commands.append(command.words)
             for alias in command.definition.aliases:
                 aliases.append((*command.words[:-1], alias))
-    others = [*commands, *aliases]
+    # An alias runs, too. Of names that are equally similar, a command's own name comes first.
+    commands += aliases
+
+    others = [*commands]
     others += [category.words for category in inside.categories]
     others += [("help", topic) for topic in topics]
 

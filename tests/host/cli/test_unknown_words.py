@@ -148,5 +148,12 @@ def test_a_script_beside_the_categories_is_a_command(install: Install) -> None:
     )
 
 
+def test_an_alias_beside_the_categories_is_a_command(install: Install) -> None:
+    keys = json.dumps({"aliases": ["greet"]})
+    made = install({"commands/hello": f"{BASH}# /// command\n# {keys}\n# ///\n"})
+    said = "cli: unknown command gret; did you mean cli greet?\n"
+    assert made.run("gret").stderr == said
+
+
 def test_help_of_help_is_the_listing(tree: Made) -> None:
     assert tree.run("help", "help").all == tree.run("help").all
