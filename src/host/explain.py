@@ -172,19 +172,14 @@ def _interpreter(run: Run, environment: Mapping[str, str]) -> str:
 
 def _limits(run: Run) -> dict[str, Limit]:
     """Return the keys that record or limit a run, each with its nearest value and its source."""
-    # The files that set these keys, from the installation's down to the command's own.
-    levels = []
-    config = run.installation.config
-    if config.supervision is not None:
-        levels.append((run.installation.layout.config_file, config.supervision))
-    for definition in run.definition.chain:
-        source = definition.file or f"plugin {run.plugin}"
-        for supervision in definition.own_supervisions:
-            levels.append((source, supervision))
-
-    # A later file is nearer to the command, and the nearest value counts.
+    # A later level is nearer to the command, and the nearest value counts.
     limits = {}
-    for source, supervision in levels:
+    levels = run.installation.config.supervision_levels(run.definition)
+    for definition, supervision in levels:
+        if definition is None:
+            source = run.installation.layout.config_file
+        else:
+            source = definition.file or f"plugin {run.plugin}"
         for key, value in supervision.values().items():
             if value is not None:
                 limits[key] = Limit(value, source)

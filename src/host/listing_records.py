@@ -87,7 +87,7 @@ class Command(Record):
         if definition.in_python or definition.is_script:
             return False
 
-        # The same rules as of a run: see `check_runnable`.
+        # The same rules as of a run: see `entrypoint_path`.
         file = definition.entrypoint
         if not is_file(join(directory, file)):
             return True

@@ -195,16 +195,9 @@ def _replacement(definition: Definition) -> Iterator[str]:
 
 def _limits(session: Session, definition: Definition) -> Iterator[str]:
     """Yield how the nearest files record and limit the runs of a command."""
-    levels = list(definition.supervisions)
-    of_installation = session.installation.config.supervision
-    if of_installation is not None:
-        levels.insert(0, of_installation)
-    if not levels:
-        return
+    from host.run.supervision import OUTPUT, WAIT
 
-    from host.run.supervision import OUTPUT, WAIT, nearest
-
-    supervision = nearest(levels)
+    supervision = session.installation.config.supervision_of(definition)
     if supervision.record == OUTPUT:
         yield "Each run is recorded, with the end of its output."
     elif supervision.record:

@@ -213,9 +213,9 @@ class Session:
 
     @cached_property
     def current_lock(self) -> Lock | None:
-        """The lock of `start` or `refresh_lock`, or that on disk; None if there is no current one.
+        """The lock of `start` or `refresh_lock`, or that on disk; None if none is current.
 
-        In safe mode, the lock on disk is not used, because it has plugins that safe mode leaves out.
+        In safe mode, the lock on disk is not used: it has plugins that safe mode leaves out.
         """
         from host.run.lock import read_lock
 

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from host.run.definition import Definition
     from host.run.projects import Project
     from host.run.supervision import Supervision
 
@@ -62,6 +63,28 @@ class Config:
             *history.misspelt("history"),
             *fields.misspelt("cli"),
         )
+
+    def supervision_levels(
+        self, definition: "Definition"
+    ) -> "list[tuple[Definition | None, Supervision]]":
+        """Return what each file says about the runs of a command, the farthest file first.
+
+        That is cli.json, whose definition is None, and then the definition and those above it.
+        """
+        levels: list[tuple[Definition | None, Supervision]] = []
+        if self.supervision is not None:
+            levels.append((None, self.supervision))
+        for level in definition.chain:
+            for supervision in level.own_supervisions:
+                levels.append((level, supervision))
+        return levels
+
+    def supervision_of(self, definition: "Definition") -> "Supervision":
+        """Return how a command's runs are recorded and limited: the nearest value of each key."""
+        from host.run.supervision import nearest
+
+        levels = self.supervision_levels(definition)
+        return nearest([supervision for _, supervision in levels])
 
 
 def _count(fields: Fields, key: str, usual: int) -> int:

@@ -132,13 +132,7 @@ class Run(Record):
     @property
     def supervision(self) -> "Supervision":
         """How the run is recorded and limited: for each key, what the nearest file says."""
-        from host.run.supervision import nearest
-
-        supervisions = [*self.definition.supervisions]
-        of_installation = self.installation.config.supervision
-        if of_installation is not None:
-            supervisions.insert(0, of_installation)  # cli.json is the farthest file
-        return nearest(supervisions)
+        return self.installation.config.supervision_of(self.definition)
 
     @property
     def may_need_supervision(self) -> bool:
@@ -369,7 +363,9 @@ def find_run(
     acts: bool,
     shell_file: str = "",
 ) -> "Run | None":
-    """Return the run that `words` ask for, or None if they ask for a listing or a help page.
+    """Return the run that `words` ask for, or None if they ask for none.
+
+    They may ask for a listing or a help page, or name nothing at all.
 
     With `acts`, the steps of the plan resolve secrets and start required programs for their
     versions; without it, they only look. `shell_file` is the value of `--shell-file`. Raises
@@ -383,8 +379,8 @@ def find_run(
     for problem in definition.warnings:
         report(problem)
 
-    # The help of a command for another system is shown above; the script itself cannot run.
-    file = check_runnable(match.words, definition)
+    # After the questions for help: the help of a command for another system is shown.
+    file = entrypoint_path(match.words, definition)
     if asks_help(arguments):
         from host.run.script_help import may_get_help
 
@@ -447,7 +443,7 @@ def _names_run(
     return definition.compatible or not asks_help(arguments)
 
 
-def check_runnable(words: "Sequence[str]", definition: "Definition") -> str:
+def entrypoint_path(words: "Sequence[str]", definition: "Definition") -> str:
     """Return the path of a command's entrypoint, or "" for a Python reference.
 
     Raises CannotStartError if the command does not run on this system, and DefinitionError if the

@@ -1,7 +1,7 @@
 """Watch a child process: bound its time and its output, pass on signals, and end all of it.
 
-`host.run.supervise` uses this module for programs and functions. A run itself uses only
-`read_report`, for settings.conf.
+`host.run.supervise` uses this module for programs and functions. A run itself uses it for bash
+with settings.conf, and for the providers of sources and secrets.
 """
 
 import _signal  # not `signal`, which would import `enum`
@@ -228,13 +228,20 @@ class Watch:
                     output += chunk
                     if len(output) > self.most:
                         return "output"
+
+                    # A report is complete before its child ends.
                     if self._is_whole_report(chunk, output):
                         return ""
+
+                    # At the end of the output, `poll` would return at once, again and again.
                     if not chunk:
                         poll.unregister(reading)
 
                 # Checked after the output, because the child may have written and ended since.
-                has_ended = self._is_reaped() if end is None else end in ready
+                if end is None:
+                    has_ended = self._is_reaped()
+                else:
+                    has_ended = end in ready
         finally:
             if end is not None:
                 posix.close(end)

@@ -14,7 +14,7 @@ from host.cli.contents import command_of
 from host.cli.lookup import find_command
 from host.cli.session import Session
 from host.run.catalog import Match
-from host.run.plan import check_runnable
+from host.run.plan import entrypoint_path
 from host.run.programs import start_of
 
 
@@ -37,7 +37,7 @@ def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
     named, _ = find_command(session, words)
     match = session.catalog.follow(named)
     definition: Any = match.definition
-    file = check_runnable(match.words, definition)
+    file = entrypoint_path(match.words, definition)
 
     # A command without a file is a function in Python.
     interpreter: str | None = sys.executable
