@@ -6,7 +6,7 @@ shows the names that settings.conf assigns, without values.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from host.cli.session import Session
 from host.errors import HostError, SourceError
@@ -18,7 +18,6 @@ from host.run.files import read_regular
 from host.run.layers import (
     ENV_FILES,
     ENVS,
-    FRAMEWORK,
     SECRETS,
     SETTINGS,
     SYSTEM,
@@ -123,28 +122,12 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
 
     traced = {}
     for name in {**layers.offered, **layers.fixed, **layers.inherited}:
-        strongest, *weaker = [
-            *_outside_sources(layers, name),
-            *map(with_line, layers.offered.get(name, ())),
-        ]
+        strongest, *weaker = map(with_line, layers.ranked(name))
         traced[name] = strongest.replaced(shadows=tuple(weaker))
 
     if layers.folders:
         traced["PATH"] = _path_with_folders(layers, traced.get("PATH"))
     return traced
-
-
-def _outside_sources(layers: Layers, name: str) -> Iterator[Variable]:
-    """Yield the values of a variable that no source offers, the strongest first."""
-    fixed = layers.fixed.get(name)
-    if fixed is not None:
-        source = "args" if name.startswith("ARG_") else "framework"
-        yield Variable(name, fixed, source, FRAMEWORK)
-
-    # In a nested run, both may have the same value: then the caller's is not shadowed.
-    inherited = layers.inherited.get(name)
-    if inherited is not None and inherited != fixed:
-        yield Variable(name, inherited, "system", SYSTEM)
 
 
 def _path_with_folders(layers: Layers, before: Variable | None) -> Variable:

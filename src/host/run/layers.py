@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     Report = Callable[[Problem], None]
 
-# Ranks: 1 is the highest, and the highest wins. A default in a command's script has rank 5.
+# Ranks: the smallest number wins. `Layers.ranked` has them in this order. A default in a command's
+# script comes after all of them (rank 5), but only the script knows it.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
-SYSTEM = 1
+SYSTEM = 1  # the caller's environment
 ENVS = 2
 SETTINGS = 3
 ENV_FILES = 4
@@ -78,7 +79,8 @@ class Variable(Record):
 class Layers:
     """The variables of all sources.
 
-    The highest rank (smallest number) wins; if ranks are equal, the value read last wins.
+    The smallest rank wins; if ranks are equal, the value read last wins. `ranked` has the order;
+    `get` and `environment` are shorter ways to its first value.
 
     inherited
              what the command inherits from the caller's environment (SYSTEM): never changed, even
@@ -115,13 +117,32 @@ class Layers:
         ranked.insert(0, variable)  # of equal ranks, the value read last wins
         ranked.sort(key=lambda offered: offered.rank)
 
+    def ranked(self, name: str) -> "Iterator[Variable]":
+        """Yield all values of `name`, the strongest first, without the folders of PATH."""
+        fixed = self.fixed.get(name)
+        if fixed is not None:
+            source = "framework"
+            if name.startswith("ARG_"):
+                source = "args"
+            yield Variable(name, fixed, source, FRAMEWORK)
+
+        # In a nested run, both may have the same value: then the caller's is not shadowed.
+        inherited = self.inherited.get(name)
+        if inherited is not None and inherited != fixed:
+            yield Variable(name, inherited, "system", SYSTEM)
+
+        yield from self.offered.get(name, ())
+
     def get(self, name: str) -> str | None:
         """Return the current value of `name`, or None if it is unset."""
         value: str | None = None
-        if name in self.offered:
+        if name in self.fixed:
+            value = self.fixed[name]
+        elif name in self.inherited:
+            value = self.inherited[name]
+        elif name in self.offered:
             value = self.offered[name][0].value
-        for stronger in (self.inherited, self.fixed):
-            value = stronger.get(name, value)
+
         if name == "PATH" and self.folders:
             from host.run.path_folders import append_folders
 
