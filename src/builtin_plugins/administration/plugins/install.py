@@ -4,10 +4,12 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from enum import Enum
 from typing import NamedTuple
 
 from builtin_plugins.administration.plugins.change import (
     Change,
+    LockedRegistry,
     locked_registry,
 )
 from builtin_plugins.administration.plugins.collisions import (
@@ -22,7 +24,7 @@ from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import Registry
 from builtin_plugins.plugins_folder.version import PluginVersion
-from host import HostError, PluginError
+from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 
 _EARLIER_VERSIONS = 3  # number of versions kept besides the current one
@@ -32,13 +34,14 @@ class Choices(NamedTuple):
     """What the user decided before a change.
 
     yes       do not ask
-    force     add a command even if an existing one of these words runs instead
+    force     add a command even if an existing one of these words runs instead; only `add` can be
+              refused, because a plugin that is listed or installed already must stay usable
     dry_run   only show what would change
     team      record the plugin in the registry that a team shares
     """
 
-    yes: bool = False
-    force: bool = True
+    yes: bool
+    force: bool
     dry_run: bool = False
     team: bool = False
 
@@ -97,54 +100,65 @@ def install_staged(
 
 
 def has_version(entry: Entry, registry: Registry, plugins_dir: str) -> bool:
-    """Return whether the version that `entry` records is the current one, and its files work."""
+    """Return whether the version that `entry` names is recorded and current, and its files work."""
     recorded = registry.entries.get(entry.name)
     if recorded is None or recorded.version_dir != entry.version_dir:
         return False
     return make_source(recorded).is_present(plugins_dir)
 
 
-def is_installed(entry: Entry, registry: Registry, plugins_dir: str) -> bool:
-    """Return whether `entry` has nothing new: neither another version nor another source or ref."""
+class Step(Enum):
+    """What a change has to do so that an entry's version is the current one."""
+
+    INSTALL = "install the version"
+    RECORD = "write the entry into the registry; the version is the current one"
+    NOTHING = "nothing"
+
+
+def next_step(
+    entry: Entry, registry: Registry, plugins_dir: str, *, team: bool = False
+) -> Step:
+    """Return what is to be done for `entry`, whether or not its version has been fetched.
+
+    The user may have chosen other words for the commands of an installed version (`scripts`), or
+    other folders for PATH (`path`): these are only recorded. With `team`, the entry is always
+    recorded, because it may be in the personal registry only.
+    """
     if not has_version(entry, registry, plugins_dir):
-        return False
-    return registry.entries[entry.name].source_and_ref == entry.source_and_ref
+        return Step.INSTALL
+
+    recorded = registry.entries[entry.name]
+    if recorded.source_and_ref != entry.source_and_ref:
+        return Step.INSTALL
+    if team or has_other_choices(entry, recorded):
+        return Step.RECORD
+    return Step.NOTHING
+
+
+def has_other_choices(entry: Entry, former: Entry) -> bool:
+    """Return whether the user has chosen other command words or PATH folders than before."""
+    return (entry.scripts, entry.path) != (former.scripts, former.path)
 
 
 def install(entry: Entry, change: Change, *, team: bool = False) -> bool:
-    """Make the staged or kept version of a plugin the current one.
+    """Make the staged or kept version of a plugin the current one, or record its new entry.
 
     A new version is only a directory, which is complete before the link leads to it.
 
     With `team`, the entry goes into the registry that a team shares. Returns False, and changes
     nothing, if another process has just installed the same version. Raises PluginError if the name
-    of a new plugin is invalid or taken. The caller has called `check_collisions`.
+    of a new plugin is invalid or taken, and OperationError if a kept version has just been removed.
+    The caller has called `check_collisions`.
     """
-    source = make_source(entry)
     with locked_registry(change) as locked:
-        registry = locked.registry
-        if is_installed(entry, registry, change.plugins_dir):
+        step = next_step(entry, locked.registry, change.plugins_dir, team=team)
+        if step is Step.NOTHING:
             return False
 
-        if _is_new(entry, change):
-            _check_new_name(entry, registry, change.plugins_dir)
-        former = registry.entries.get(entry.name)
-        enabled = former.enabled if former else entry.enabled
-        entry = entry.replaced(installedAt=now(), enabled=enabled)
-        if entry.version_dir:
-            entry = entry.replaced(versions=_versions_to_keep(entry, former))
-
-        # The registry comes last: until then, the old state is the right one.
-        _keep(change, entry, locked.undo)
-        source.activate(change, locked.undo)
-        is_restored = former is not None and _restores(former, entry)
-        if team or not is_restored:
-            # The link to a user's directory gets its name later.
-            root = os.path.join(change.plugins_dir, entry.name)
-            if entry.is_users_directory:
-                root = entry.source
-            words = source.contents(root).first_words
-            registry.put(entry.replaced(words=words), team=team)
+        if step is Step.RECORD:
+            _record(entry, change, locked, team=team)
+        else:
+            _activate(entry, change, locked, team=team)
         # cli.lock needs no step here: the next run sees that `plugins/` has changed and builds it.
         reconciled = locked.commit()
 
@@ -152,6 +166,58 @@ def install(entry: Entry, change: Change, *, team: bool = False) -> bool:
     if problem is not None:
         change.messages.warn(str(problem))
     return True
+
+
+def _record(
+    entry: Entry, change: Change, locked: LockedRegistry, *, team: bool
+) -> None:
+    """Replace the entry of an installed version; the version stays as it is."""
+    former = locked.registry.entries[entry.name]
+    root = os.path.join(change.plugins_dir, entry.name)
+    entry = entry.replaced(
+        installedAt=former.installedAt,
+        enabled=former.enabled,
+        versions=former.versions,
+        words=make_source(entry).contents(root).first_words,
+    )
+
+    # A rollback to this version takes the entry that is beside its files.
+    if entry.version_dir and has_other_choices(entry, former):
+        version = store_of(change.plugins_dir, entry.name).path(entry.version_dir)
+        _write_entry(entry, version)
+        locked.undo.callback(_write_entry, former, version)
+    locked.registry.put(entry, team=team)
+
+
+def _activate(
+    entry: Entry, change: Change, locked: LockedRegistry, *, team: bool
+) -> None:
+    """Store the staged version, if any; point the link to the version, and record it."""
+    registry = locked.registry
+    if _is_new(entry, change):
+        _check_new_name(entry, registry, change.plugins_dir)
+    former = registry.entries.get(entry.name)
+    enabled = former.enabled if former else entry.enabled
+    entry = entry.replaced(installedAt=now(), enabled=enabled)
+    if entry.version_dir:
+        entry = entry.replaced(versions=_versions_to_keep(entry, former))
+
+    # The registry comes last: until then, the old state is the right one.
+    if change.has_staged_version:
+        _store_staged(change, entry, locked.undo)
+    else:
+        _check_kept(entry, change.plugins_dir)
+    source = make_source(entry)
+    source.activate(change, locked.undo)
+
+    is_restored = former is not None and _restores(former, entry)
+    if team or not is_restored:
+        # The link to a user's directory gets its name later.
+        root = os.path.join(change.plugins_dir, entry.name)
+        if entry.is_users_directory:
+            root = entry.source
+        words = source.contents(root).first_words
+        registry.put(entry.replaced(words=words), team=team)
 
 
 def _is_new(entry: Entry, change: Change) -> bool:
@@ -170,18 +236,29 @@ def _check_new_name(entry: Entry, registry: Registry, plugins_dir: str) -> None:
         raise PluginError(f"{path} already exists", f"remove that path{hint}")
 
 
-def _keep(change: Change, entry: Entry, undo: ExitStack) -> None:
-    """Move the staged version, if any, into `.versions`, with a file that contains its entry."""
-    if not change.has_staged_version:
-        return
+def _check_kept(entry: Entry, plugins_dir: str) -> None:
+    """Raise OperationError if another process has removed a kept version since it was read."""
+    store = store_of(plugins_dir, entry.name)
+    if entry.version_dir and entry.version_dir not in store.versions():
+        what = f"{entry.name}: another process has removed this version"
+        raise OperationError(what, "run the command again")
+
+
+def _store_staged(change: Change, entry: Entry, undo: ExitStack) -> None:
+    """Move the staged version into `.versions`, with a file that contains its entry."""
     staged = os.path.dirname(change.files)
     os.chmod(staged, mode_below(change.plugins_dir))
-    content = json.dumps(entry.fields(), indent=2)
-    write_file(os.path.join(staged, ENTRY_FILE), content)
+    _write_entry(entry, staged)
 
     store = store_of(change.plugins_dir, entry.name)
     make_directory(store.directory)
     store.commit(staged, entry.version_dir, undo)
+
+
+def _write_entry(entry: Entry, version: str) -> None:
+    """Write the file with its entry into the directory of a version."""
+    content = json.dumps(entry.fields(), indent=2)
+    write_file(os.path.join(version, ENTRY_FILE), content)
 
 
 def _restores(recorded: Entry, entry: Entry) -> bool:

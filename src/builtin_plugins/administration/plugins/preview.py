@@ -77,13 +77,25 @@ def plan_lines(
 
 
 def _change_title(before: Entry, after: Entry) -> str:
-    """Return what changes: the version, or only the ref that `update` follows."""
+    """Return what changes: the version, or only the user's choices for the same version."""
     version = version_text(after)
-    is_same_version = before.version_dir == after.version_dir
-    if is_same_version and before.ref != after.ref:
-        refs = f"{before.ref or _DEFAULT_REF} → {after.ref or _DEFAULT_REF}"
-        return f"{after.name}: {refs}, still at {version}"
-    return f"{after.name}: {version_text(before)} → {version}"
+    if before.version_dir != after.version_dir:
+        return f"{after.name}: {version_text(before)} → {version}"
+
+    changes = []
+    if before.ref != after.ref:
+        changes.append(f"{before.ref or _DEFAULT_REF} → {after.ref or _DEFAULT_REF}")
+    if before.scripts != after.scripts:
+        changes.append("other words for its commands")
+    if before.path != after.path:
+        folders = ", ".join(after.path or ()) or "none"
+        changes.append(f"folders that a run appends to PATH: {folders}")
+    if not changes:
+        return f"{after.name}: {version_text(before)} → {version}"
+    # A linked directory has no versions.
+    if not after.is_users_directory:
+        changes.append(f"still at {version}")
+    return f"{after.name}: {', '.join(changes)}"
 
 
 def _grouped_lines(commands: _Commands) -> list[str]:

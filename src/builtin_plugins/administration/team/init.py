@@ -150,7 +150,7 @@ def _make(
     show = partial(preview, staged, None)
     for entry in sync.missing_entries(staged):
         # Nothing may be built before the question.
-        choices = Choices(yes=yes, dry_run=entry.is_package)
+        choices = Choices(yes=yes, force=True, dry_run=entry.is_package)
         sync.sync_plugin(staged, entry, choices, change.seconds, show)
     ask_to_continue(change.session, "Create it?", yes, "nothing was created")
 

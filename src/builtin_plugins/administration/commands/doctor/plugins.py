@@ -71,7 +71,7 @@ def _unusable(subject: Subject, entry: Entry) -> Finding:
 
 
 def _sync(session: Session, entry: Entry) -> None:
-    sync_plugin(session, entry, Choices(), _SYNC_SECONDS)
+    sync_plugin(session, entry, Choices(yes=False, force=True), _SYNC_SECONDS)
 
 
 def records(subject: Subject) -> Iterator[Finding]:

@@ -1,6 +1,8 @@
 """`self plugin add`."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from builtin_plugins.administration.declared import (
     TIMEOUT,
@@ -9,16 +11,15 @@ from builtin_plugins.administration.declared import (
     self_command,
     text,
 )
-from builtin_plugins.administration.plugins.change import (
-    Change,
-    begin_change,
-    locked_registry,
-)
+from builtin_plugins.administration.plugins.change import Change, begin_change
 from builtin_plugins.administration.plugins.install import (
     Choices,
+    Step,
     ensure_built,
+    has_other_choices,
+    install,
     install_staged,
-    is_installed,
+    next_step,
 )
 from builtin_plugins.administration.plugins.preview import (
     heading,
@@ -27,6 +28,7 @@ from builtin_plugins.administration.plugins.preview import (
 )
 from builtin_plugins.administration.plugins.sources.base import (
     PluginSource,
+    check_not_empty,
     make_source,
 )
 from builtin_plugins.administration.plugins.sources.parse import parse_source
@@ -42,6 +44,11 @@ from host import PluginError, UsageError, masked_text
 from host.cli.session import Session
 
 
+def _choice(name: str, value: str, description: str) -> dict[str, Any]:
+    """Return the declaration of an option that is "" to take an earlier choice back."""
+    return {**text(name, value, description), "pattern": ".*"}
+
+
 @self_command(
     "plugin add",
     "Add a plugin from a directory, git, an archive, pip or a catalogue",
@@ -50,19 +57,16 @@ from host.cli.session import Session
         required=True,
         complete="builtin_plugins.administration.plugins.commands.name_completion:sources",
     ),
-    {
-        **text("--ref", "REF", "A branch, tag or commit of a git repository."),
-        "pattern": ".*",
-    },
+    _choice("--ref", "REF", "A branch, tag or commit of a git repository."),
     text("--name", "NAME", "The name of the plugin in this installation."),
     text("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
-    text(
+    _choice(
         "--prefix",
         "TEXT",
         "Add only scripts with the prefix TEXT; command names omit it.",
     ),
-    text("--split", "TEXT", "The separator of the words in a script's name."),
-    text("--under", "WORDS", "Add all commands below this category."),
+    _choice("--split", "TEXT", "The separator of the words in a script's name."),
+    _choice("--under", "WORDS", "Add all commands below this category."),
     argument("--no-path", "Do not append the directory of plain scripts to PATH."),
     argument("--ssh", "Clone user/repo over ssh."),
     argument("--gitlab", "Clone user/repo from GitLab."),
@@ -108,6 +112,9 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
     In an installation made from a team's repository, the plugin is added only for you, in
     plugins/registry.local.json. With --team, it is recorded in the shared registry.json.
 
+    If the plugin is installed already, --ref, --prefix, --split, --under and --no-path
+    change what you chose before; '' takes a choice back, as in --under ''.
+
     The new commands and Python hooks are shown first, without running the plugin's code.
     On a terminal, you are then asked whether to add the plugin; without a terminal, it is
     added at once.
@@ -141,7 +148,7 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     plugin_source = plugin_source.replaced(
         name=name or "",
-        scripts=_scripts(entry, prefix or "", split or "", under or ""),
+        scripts=_scripts(entry, {"prefix": prefix, "split": split, "under": under}),
         path=() if no_path else None,  # None: a directory of plain scripts gets the key
     )
     choices = Choices(yes=yes, force=force, team=team)
@@ -164,20 +171,47 @@ def _check_package_options(
 
 
 def _scripts(
-    entry: Entry, prefix: str, split: str, under: str
+    entry: Entry, options: Mapping[str, str | None]
 ) -> dict[str, str | bool] | None:
-    """Return the value of `scripts` in the registry, or None if no option sets it."""
+    """Return what the options say about `scripts` in the registry, or None if none is given.
+
+    An option that is "" takes a former choice back.
+    """
+    scripts: dict[str, str | bool] = {
+        key: value for key, value in options.items() if value is not None
+    }
+    under = options["under"]
     if under:
         check_under("--under", under)
 
-    values = {"prefix": prefix, "split": split, "under": under}
-    scripts: dict[str, str | bool] = {key: text for key, text in values.items() if text}
-    is_choice_of_files = bool(prefix or split) or entry.is_package
-    if under and not is_choice_of_files:
+    is_choice_of_files = "prefix" in scripts or "split" in scripts or entry.is_package
+    if under is not None and not is_choice_of_files:
         # Files are commands only in a directory without definitions; reading the staged
         # directory shows whether it is one, and then drops this key.
         scripts["files"] = False
     return scripts or None
+
+
+def _combined_scripts(
+    chosen: Mapping[str, str | bool], former: Mapping[str, str | bool] | None
+) -> Mapping[str, str | bool] | None:
+    """Return the value of `scripts` for a plugin that had `former`, with the keys of `chosen`.
+
+    A key of `chosen` that is "" takes a former choice back.
+    """
+    combined = {**(former or {}), **chosen}
+    # Files stay commands if they were, or if an option about their names makes them so.
+    for scripts in (chosen, former):
+        if scripts is not None and scripts.get("files") is not False:
+            combined.pop("files", None)
+
+    is_taken_back = "" in combined.values()
+    had_only_folders = former is None or former.get("files") is False
+    combined = {key: value for key, value in combined.items() if value != ""}
+    has_choice = bool(combined.keys() - {"files"})
+    if is_taken_back and had_only_folders and not has_choice:
+        return None  # as before the first choice
+    return combined
 
 
 def _add(
@@ -193,14 +227,19 @@ def _add(
     `ref` is None if the user gave none: a plugin that is installed already then keeps its ref.
     """
     session = change.session
-    former = _former(source.entry, ref, change)
+    plugins_dir = change.plugins_dir
+    given = source.entry
+    former = _former(given, ref, change)
+    source = source.replaced(**_choices_of(given, former))
     if former:
-        source = _with_former_choices(source, former)
-        if _is_surely_installed(former, source.entry, ref, change):
-            _show_installed(former, change, choices)
+        source = source.replaced(name=former.name)
+        if _is_surely_the_version(former, given, ref, change):
+            installed = former.replaced(**_choices_of(given, former))
+            version = make_source(installed).current_version(plugins_dir)
+            _add_version(version, change, choices, verbose=verbose)
             return
 
-    change.messages.debug(f"fetching {source.entry.source}")
+    change.messages.debug(f"fetching {given.source}")
     staged = ensure_built(source.fetch(change), change, yes=choices.yes)
     entry = staged.entry
     if entry.is_in_environment:
@@ -209,7 +248,11 @@ def _add(
             "nothing was installed"
         )
         return
-    _add_staged(staged, change, choices, verbose=verbose)
+
+    # Only the fetched files show the name of some plugins, and so what the user chose before.
+    if not former and (known := _entry_of_name(entry, change)):
+        staged = _reread(staged, known, change)
+    _add_version(staged, change, choices, verbose=verbose)
 
 
 def _former(given: Entry, ref: str | None, change: Change) -> Entry | None:
@@ -224,86 +267,94 @@ def _former(given: Entry, ref: str | None, change: Change) -> Entry | None:
 
     installed = []
     for entry in change.registry.entries.values():
-        if _has_same_source(entry, given) and _is_present(entry, change):
+        if not _has_same_source(entry, given):
+            continue
+        if make_source(entry).is_present(change.plugins_dir):
             installed.append(entry)
     if ref is not None:
         installed.sort(key=lambda entry: entry.ref != ref)
     return installed[0] if installed else None
 
 
-def _with_former_choices(source: PluginSource, former: Entry) -> PluginSource:
-    """Return the source with what the user does not give again: name, scripts and path."""
-    scripts = source.entry.scripts
-    path = source.entry.path
-    return source.replaced(
-        name=former.name,
-        scripts=former.scripts if scripts is None else scripts,
-        path=former.path if path is None else path,
-    )
+def _choices_of(given: Entry, former: Entry | None) -> dict[str, Any]:
+    """Return `scripts` and `path`: what the user gives now or, option by option, gave before."""
+    scripts = former.scripts if former else None
+    if given.scripts is not None:
+        scripts = _combined_scripts(given.scripts, scripts)
+
+    path = given.path
+    if path is None and former:
+        path = former.path
+    return {"scripts": scripts, "path": path}
 
 
-def _is_surely_installed(
+def _reread(staged: PluginVersion, former: Entry, change: Change) -> PluginVersion:
+    """Return a fetched version whose commands get their words by the user's former choices."""
+    entry = staged.entry.replaced(**_choices_of(staged.entry, former))
+    if not has_other_choices(entry, staged.entry):
+        return staged
+    root = entry.source if entry.is_users_directory else change.files
+    return make_source(entry).contents(root)
+
+
+def _is_surely_the_version(
     former: Entry, given: Entry, ref: str | None, change: Change
 ) -> bool:
-    """Return whether nothing has to be fetched to know that `former` is what the user adds."""
+    """Return whether nothing has to be fetched to know that `former` is the version to add."""
     if ref not in (None, former.ref):
         return False
     # A wheel may have changed, and another checksum means another file.
     if given.sha256 not in ("", former.sha256) or make_source(former).is_one_version:
         return False
-    return _is_present(former, change)
+    return make_source(former).is_present(change.plugins_dir)
 
 
-def _show_installed(former: Entry, change: Change, choices: Choices) -> None:
-    """Say that a plugin is installed already; for a team, record it in the shared registry."""
-    session = change.session
-    if not choices.team:
-        hint = make_source(former).name_hint
-        session.show_lines(f"{_installed(former, change)}{hint}")
-        return
-
-    with locked_registry(change) as locked:
-        locked.registry.put(former, team=True)
-        locked.commit()
-    line = f"{former.name} is in plugins/registry.json; commit that file"
-    session.show_lines(line)
-
-
-def _add_staged(
-    staged: PluginVersion, change: Change, choices: Choices, *, verbose: bool
+def _add_version(
+    version: PluginVersion, change: Change, choices: Choices, *, verbose: bool
 ) -> None:
-    """Show what a staged plugin adds, ask, and install it."""
+    """Show what a fetched or installed version adds or changes, ask, and install or record it."""
     session = change.session
-    entry = staged.entry
+    entry = version.entry
+    source = make_source(entry)
     former = _entry_of_name(entry, change)
     if former:
         entry = entry.replaced(enabled=former.enabled)
     elif not is_plugin_name(entry.name):
-        hint = make_source(entry).name_hint
-        what = f"{entry.name!r} is not a valid plugin name; {NAME_RULE}{hint}"
+        what = (
+            f"{entry.name!r} is not a valid plugin name; {NAME_RULE}{source.name_hint}"
+        )
         raise PluginError(what)
-    if is_installed(entry, change.registry, change.plugins_dir):
-        session.show_lines(_installed(entry, change))
+
+    team = choices.team
+    step = next_step(entry, change.registry, change.plugins_dir, team=team)
+    if step is Step.NOTHING:
+        session.show_lines(f"{_installed(entry, change)}{source.name_hint}")
         return
+    if step is Step.RECORD and former and not has_other_choices(entry, former):
+        install(entry, change, team=team)
+        line = f"{entry.name} is in plugins/registry.json; commit that file"
+        session.show_lines(line)
+        return
+    check_not_empty(version, change.messages)
 
     # What is restored is shown as if it were new: there are no files to compare it with.
     verb = "added"
     current = None
     question = "Add it?"
-    if former and _is_present(former, change):
+    if former and make_source(former).is_present(change.plugins_dir):
         verb = "updated"
         current = former
         question = f"Update {entry.name}?"
     elif former:
         verb = "restored"
 
-    staged = staged.replaced(entry=entry)
+    version = version.replaced(entry=entry)
     show = partial(preview, session, current, verbose=verbose)
-    if not install_staged(staged, change, choices, show, question):
+    if not install_staged(version, change, choices, show, question):
         session.show_lines(_installed(entry, change))
         return
     next_steps = ["commit plugins/registry.json for your team"]
-    if not choices.team:
+    if not team:
         next_steps = _ways(entry, change)
     session.show_lines(f"{verb} {entry.name}", *next_steps)
 
@@ -337,10 +388,6 @@ def _name_is_taken(former: Entry, given: Entry, change: Change) -> PluginError:
         return PluginError(what, removal)
     other_name = "to add both, choose another name with --name"
     return PluginError(what, f"{other_name}; or {removal}")
-
-
-def _is_present(entry: Entry, change: Change) -> bool:
-    return make_source(entry).is_present(change.plugins_dir)
 
 
 def _installed(entry: Entry, change: Change) -> str:

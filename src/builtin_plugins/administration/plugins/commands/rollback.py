@@ -2,10 +2,12 @@
 
 from builtin_plugins.administration.declared import PLUGIN, argument, self_command
 from builtin_plugins.administration.plugins.change import begin_change
+from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.install import has_version, install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_plugin
 from builtin_plugins.administration.plugins.preview import version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
+from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import read_registry
 from host import OperationError
@@ -41,7 +43,14 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
     source = chosen.source if is_fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)
     with begin_change(session) as change:
-        install(target, change)
+        kept = store_of(plugins_dir, entry.name).link_target(target.version_dir)
+        # Commands may have been added since this version was the current one. It must not replace
+        # them, but it is no reason to stay with a version that does not work.
+        check_collisions(make_source(target).contents(kept), change, force=True)
+        if not install(target, change):
+            current = version_text(target)
+            session.show_lines(f"{entry.name}: {current} is the current version")
+            return
 
     before = version_text(entry)
     after = version_text(target)

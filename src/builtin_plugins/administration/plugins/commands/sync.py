@@ -64,7 +64,7 @@ def install_missing(
 
     if missing and not dry_run:
         ask_to_continue(session, "Install these plugins?", yes, "nothing was changed")
-        choices = Choices(yes=yes)
+        choices = Choices(yes=yes, force=True)
         sync_one = partial(_sync_and_report, session, choices, timeout)
         failed = change_each(session, missing, sync_one)
         if failed:

@@ -52,7 +52,7 @@ def plugin_update(
     sudo, new variables.
     """
     entries = _chosen(session, names)
-    choices = Choices(yes=yes, dry_run=dry_run)
+    choices = Choices(yes=yes, force=True, dry_run=dry_run)
     update_plugin = partial(_update, session, choices=choices, timeout=timeout)
     failed = change_each(session, entries, update_plugin)
     if failed:
@@ -100,9 +100,14 @@ def _update(
         # The address may have got another form, but an update changes no source.
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
         show = partial(preview, session, entry)
-        install_staged(staged, change, choices, show, f"Update {entry.name}?")
-    if not choices.dry_run:
+        question = f"Update {entry.name}?"
+        is_updated = install_staged(staged, change, choices, show, question)
+    if is_updated:
         session.show_lines(f"updated {entry.name}")
+    elif not choices.dry_run:
+        version = version_text(staged.entry)
+        what = f"another process has just installed {version}"
+        session.show_lines(f"{entry.name}: {what}")
 
 
 def _is_current(entry: Entry, staged: PluginVersion) -> bool:

@@ -143,7 +143,7 @@ class PluginSource:
         entry = contents.entry.replaced(name=name)
         problems = [relocated(problem, root, called) for problem in contents.problems]
         contents = contents.replaced(entry=entry, problems=tuple(problems))
-        _check_not_empty(contents, change.messages)
+        check_not_empty(contents, change.messages)
         return contents
 
     def keep_subdirectory(self, change: Change) -> None:
@@ -359,7 +359,7 @@ def _as_plain_scripts(plugin: PluginVersion) -> PluginVersion | None:
     return contents.replaced(entry=plugin.entry.replaced(scripts=scripts))
 
 
-def _check_not_empty(contents: PluginVersion, messages: Messages) -> None:
+def check_not_empty(contents: PluginVersion, messages: Messages) -> None:
     """Raise PluginError if a plugin has no contents, after warnings about what was ignored."""
     if contents.commands or contents.has_python:
         return

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from testing.installation import Made, command
 from testing.packages import Environment
@@ -136,3 +140,171 @@ def test_a_command_with_the_words_of_a_category(
     assert made.run("deploy", "hello").stdout == "hello\n"
     assert made.run("data", "hi").stdout == "hi\n"
     assert made.run("empty").stdout == "mine\n"
+
+
+SCRIPTS = {"acme-db": "#!/bin/sh\necho db\n", "acme-log": "#!/bin/sh\necho log\n"}
+CHOICES = {
+    "--under": (("--under", "ops"), ("ops", "acme-db"), {"under": "ops"}),
+    "--prefix": (("--prefix", "acme-"), ("db",), {"prefix": "acme-"}),
+    "--split": (("--split", "-"), ("acme", "db"), {"split": "-"}),
+}
+
+
+@pytest.mark.parametrize(("options", "words", "scripts"), CHOICES.values(), ids=CHOICES)
+@pytest.mark.parametrize("is_repository", [True, False], ids=["git", "directory"])
+def test_other_words_for_the_commands_of_an_installed_plugin(
+    install: Install,
+    tmp_path: Path,
+    *,
+    is_repository: bool,
+    options: tuple[str, ...],
+    words: tuple[str, ...],
+    scripts: dict[str, str],
+) -> None:
+    made = install()
+    source = tmp_path / "tools"
+    address = str(source)
+    if is_repository:
+        address = Repository(source, SCRIPTS).url
+    else:
+        write_tree(source, SCRIPTS)
+    assert plugin(made, "add", address).status == 0
+    before = registry(made)["tools"]
+
+    changed = plugin(made, "add", address, *options)
+    assert (changed.status, changed.stderr) == (0, "")
+    assert changed.stdout.startswith("tools: other words for its commands")
+    assert f"\n  + {' '.join(words)}\n" in changed.stdout
+    assert "\n  - acme-db\n" in changed.stdout
+    assert "\nupdated tools\n" in changed.stdout
+    assert made.run(*words).stdout == "db\n"
+    assert made.run("acme-db").status == 2
+    after = registry(made)["tools"]
+    assert after["scripts"] == scripts
+    for key in ("commit", "path", "installedAt", "versions"):
+        assert after[key] == before[key]
+
+    assert "already installed" in plugin(made, "add", address, *options).stdout
+    assert "already installed" in plugin(made, "add", address).stdout
+    assert registry(made)["tools"] == after
+
+
+def test_choices_are_combined_and_taken_back(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "tools", SCRIPTS)
+    address = repository.url
+    folders = Repository(tmp_path / "folders", plugin_files("demo/hi", "one"))
+
+    def scripts(name: str = "tools") -> object:
+        return registry(made)[name]["scripts"]
+
+    assert plugin(made, "add", address, "--prefix", "acme-").status == 0
+    assert plugin(made, "add", address, "--under", "ops").status == 0
+    assert scripts() == {"prefix": "acme-", "under": "ops"}
+    assert made.run("ops", "db").stdout == "db\n"
+    assert plugin(made, "add", address, "--prefix", "").status == 0
+    assert scripts() == {"under": "ops"}
+    taken_back = plugin(made, "add", address, "--under", "", "--no-path")
+    assert "commands, folders that a run appends to PATH: none" in taken_back.stdout
+    assert (scripts(), registry(made)["tools"]["path"]) == ({}, [])
+
+    assert plugin(made, "add", folders.url).status == 0
+    assert plugin(made, "add", folders.url, "--under", "ops").status == 0
+    assert made.run("ops", "demo", "hi").stdout == "one\n"
+    # A later version keeps the choice, and so does a rollback to the version that got it.
+    folders.commit(plugin_files("demo/hi", "two"))
+    assert plugin(made, "update", "folders").status == 0
+    assert made.run("ops", "demo", "hi").stdout == "two\n"
+    assert plugin(made, "rollback", "folders").status == 0
+    assert made.run("ops", "demo", "hi").stdout == "one\n"
+    assert plugin(made, "add", folders.url, "--under", "").status == 0
+    assert scripts("folders") is None
+    assert made.run("demo", "hi").stdout == "one\n"
+
+
+def test_other_words_that_cannot_be_used(install: Install, tmp_path: Path) -> None:
+    made = install({"commands/ops/acme-db": "#!/bin/sh\necho mine\n"})
+    source = str(write_tree(tmp_path / "tools", SCRIPTS))
+    assert plugin(made, "add", source).status == 0
+    before = registry(made)
+    collides = plugin(made, "add", source, "--under", "ops")
+    assert collides.status == 1
+    assert "ops acme-db is already a command of commands/" in collides.stderr
+    empty = plugin(made, "add", source, "--prefix", "other-")
+    assert empty.status == 1
+    assert "contains no commands" in empty.stderr
+    assert registry(made) == before
+    forced = plugin(made, "add", source, "--under", "ops", "--force")
+    assert (forced.status, made.run("ops", "acme-db").stdout) == (0, "mine\n")
+    assert made.run("ops", "acme-log").stdout == "log\n"
+
+
+def test_choices_stay_when_missing_files_are_restored(
+    install: Install, tmp_path: Path
+) -> None:
+    made = install()
+    repository = Repository(tmp_path / "tools", SCRIPTS)
+    assert plugin(made, "add", repository.url, "--under", "ops").status == 0
+    shutil.rmtree(made.root / "plugins/.versions")
+    restored = plugin(made, "add", repository.url)
+    assert (restored.status, "\nrestored tools\n" in restored.stdout) == (0, True)
+    assert "    ops acme-db\n" in restored.stdout
+    assert made.run("ops", "acme-db").stdout == "db\n"
+
+
+def test_other_words_for_the_commands_of_a_package(with_uv: Environment) -> None:
+    made = with_uv.made
+    with_uv.acme("1.0")
+    wheel_file = with_uv.acme("2.0")
+    assert plugin(made, "add", "pip:acme-cli==1.0").status == 0
+    changed = plugin(made, "add", "pip:acme-cli==1.0", "--under", "ops")
+    assert (changed.status, "\nupdated acme-cli\n" in changed.stdout) == (0, True)
+    assert made.run("ops", "cloud", "py").stdout == "py 1.0\n"
+    # A wheel is fetched before it is known to be the same package.
+    assert plugin(made, "add", str(wheel_file)).status == 0
+    assert made.run("ops", "cloud", "py").stdout == "py 2.0\n"
+    assert "already installed" in plugin(made, "add", str(wheel_file)).stdout
+    taken_back = plugin(made, "add", str(wheel_file), "--under", "")
+    assert "\nupdated acme-cli\n" in taken_back.stdout
+    assert made.run("cloud", "py").stdout == "py 2.0\n"
+
+
+def test_an_installed_wheel_is_recorded_for_the_team(with_uv: Environment) -> None:
+    made = with_uv.made
+    wheel_file = str(with_uv.acme("1.0"))
+    empty = {"version": "1.0.0", "plugins": []}
+    for name in ("registry.json", "registry.local.json"):
+        (made.root / "plugins" / name).write_text(json.dumps(empty))
+    assert plugin(made, "add", wheel_file).status == 0
+    assert registry(made) == {}
+    shared = plugin(made, "add", wheel_file, "--team")
+    assert shared.stdout.endswith(
+        "acme-cli is in plugins/registry.json; commit that file\n"
+    )
+    assert set(registry(made)) == {"acme-cli"}
+    local = json.loads((made.root / "plugins/registry.local.json").read_text())
+    assert local["plugins"] == []
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+
+
+def test_rollback_replaces_no_command_that_was_added_since(
+    install: Install, tmp_path: Path
+) -> None:
+    made = install()
+    repository = Repository(tmp_path / "ops", plugin_files("demo/hi", "old"))
+    assert plugin(made, "add", repository.url).status == 0
+    repository.commit(plugin_files("demo/new", "new"), remove=("demo/hi",))
+    assert plugin(made, "update", "ops").status == 0
+    other = write_tree(tmp_path / "other", plugin_files("demo/hi", "other"))
+    assert plugin(made, "add", str(other)).status == 0
+    refused = plugin(made, "rollback", "ops")
+    what = "demo hi is already a command of the plugin other; ops must not replace it"
+    assert (refused.status, what in refused.stderr) == (1, True), refused.all
+    assert made.run("demo", "hi").stdout == "other\n"
+    assert plugin(made, "remove", "other").status == 0
+
+    made.write({"commands/demo/hi/main.sh": "#!/bin/sh\necho own\n"})
+    rolled_back = plugin(made, "rollback", "ops")
+    what = "demo hi is already a command of commands/; the existing command is used"
+    assert (rolled_back.status, what in rolled_back.stderr) == (0, True), rolled_back
+    assert made.run("demo", "hi").stdout == "own\n"
