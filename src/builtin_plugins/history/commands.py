@@ -29,7 +29,7 @@ from builtin_plugins.history.page import (
 from host import OperationError, UsageError, printable
 from host.cli.session import Session
 from host.run.caller import xdg_home
-from host.run.history import history_path
+from host.supervised.history import history_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

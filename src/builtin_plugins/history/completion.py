@@ -7,7 +7,7 @@ from builtin_plugins.history.store import RunStore
 from host import OperationError
 from host.cli.completion import Completer, Offer
 from host.run.caller import xdg_home
-from host.run.history import history_path
+from host.supervised.history import history_path
 
 _MOST = 50
 

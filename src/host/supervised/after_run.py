@@ -10,9 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.run.history import EndedRun, StartedRun
     from host.run.messages import Messages
     from host.run.plugin_functions import AfterRun
+    from host.supervised.history import EndedRun, StartedRun
 
 _SECONDS = 5.0  # for all functions together
 _SHORTEST = 0.001  # seconds; a limit of 0 would be none

@@ -1,8 +1,8 @@
 """Mask the secrets of a run in its arguments and its output, before they are recorded."""
 
 from host.run.caller import RUN
-from host.run.history import KEPT_BYTES, TAIL_BYTES
 from host.secrets import declared_secrets, hidden_texts, is_secret, masked_line
+from host.supervised.history import KEPT_BYTES, TAIL_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import time
 
 from host.errors import HostError
 from host.run.caller import RECORDED
-from host.run.history import EndedRun, StartedRun, new_id
 from host.run.plan import Run
 from host.run.supervision import OUTPUT
 from host.secrets import masked_line
 from host.supervised.after_run import call_after_run
+from host.supervised.history import EndedRun, StartedRun, new_id
 from host.supervised.masking import MASK, masked_arguments, masked_output, secret_values
 from host.supervised.recorded_variable import variable_of
 from host.supervised.run_records import started_run

@@ -4,7 +4,7 @@ import posix
 import time
 
 from host.run.caller import RECORDED, RUN, is_ci
-from host.run.history import (
+from host.supervised.history import (
     NO_CLIENT,
     EndedRun,
     StartedRun,
@@ -13,7 +13,7 @@ from host.run.history import (
     user_name,
     utc_time,
 )
-from host.run.watched_run import CommandEnding
+from host.supervised.watched_run import CommandEnding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ import time
 
 from host.run.caller import xdg_home
 from host.run.files import dirname
-from host.run.history import history_path
-from host.run.state_files import make_directories
 from host.run.text import encode
+from host.supervised.history import history_path
+from host.supervised.state_files import make_directories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.run.history import EndedRun, StartedRun
     from host.run.messages import Messages
     from host.run.plan import Run
+    from host.supervised.history import EndedRun, StartedRun
 
 LARGE_SPOOL = 256 << 10  # bytes; about 400 runs
 

@@ -1,7 +1,7 @@
 """Start a run that is recorded, limited or exclusive, or that a plugin waits for.
 
-Such a run has a parent, which watches it (`host.run.watched_run`), except that an exclusive run
-that is nothing else only inherits its lock.
+Such a run has a parent, which watches it (`host.supervised.watched_run`), except that an exclusive
+run that is nothing else only inherits its lock.
 """
 
 from host.errors import HostError
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from host.run.plan import Run
     from host.run.plugin_functions import AfterRun
     from host.run.process import Exec
-    from host.run.recorded_output import RecordedOutput
-    from host.run.watched_run import CommandEnding
+    from host.supervised.recorded_output import RecordedOutput
     from host.supervised.spool import Spool
+    from host.supervised.watched_run import CommandEnding
 
 
 class Demands(Record):
@@ -96,7 +96,7 @@ def take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None:
     if not demands.exclusive:
         return None
 
-    from host.run import exclusive
+    from host.supervised import exclusive
 
     state = xdg_home(run.environ, "STATE")
     directory = exclusive.locks_directory(state, run.installation.layout.root)
@@ -124,12 +124,12 @@ def start_supervised(
         _start_with_lock(replacement, lock)
 
     # An exclusive run that is nothing else needs none of these.
-    from host.run.watched_run import WatchedRun
     from host.supervised.run_records import ended_run, not_started, started_run
+    from host.supervised.watched_run import WatchedRun
 
     output: "RecordedOutput | None" = None
     if demands.output:
-        from host.run.recorded_output import RecordedOutput
+        from host.supervised.recorded_output import RecordedOutput
 
         output = RecordedOutput()
 
@@ -173,7 +173,7 @@ def _start_with_lock(replacement: "Exec", lock: int | None) -> "NoReturn":
     from host.run.process import execute
 
     if lock is not None:
-        from host.run.exclusive import inheritable
+        from host.supervised.exclusive import inheritable
 
         inheritable(lock)
     execute(replacement)

@@ -20,8 +20,8 @@ from builtin_plugins.io.files.atomic import is_real_dir, remove_path
 from host import OperationError
 from host.cli.session import Session
 from host.run.caller import xdg_home
-from host.run.exclusive import locks_directory
-from host.run.history import history_path
+from host.supervised.exclusive import locks_directory
+from host.supervised.history import history_path
 
 
 @self_command(

@@ -10,7 +10,7 @@ import posix
 import time
 
 from host.run.process import send_signal
-from host.run.process_stat import process_stat
+from host.supervised.process_stat import process_stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

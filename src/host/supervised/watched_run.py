@@ -17,17 +17,17 @@ import posix
 import time
 
 from host.errors import HostError
-from host.run.forked_command import ForkedCommand
-from host.run.next_signal import OF_ONE_SESSION, next_signal
-from host.run.parent_watcher import ParentWatcher
 from host.run.process import Exec, close_all_but, send_signal
 from host.run.record import Record
+from host.supervised.forked_command import ForkedCommand
+from host.supervised.next_signal import OF_ONE_SESSION, next_signal
+from host.supervised.parent_watcher import ParentWatcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from host.run.recorded_output import RecordedOutput
+    from host.supervised.recorded_output import RecordedOutput
 
 # the exit status of a run that its time limit ended, as GNU timeout has it
 TIMED_OUT = 124
@@ -101,7 +101,7 @@ class WatchedRun:
         callers_mask, ignores_child = _block_signals()
         if self._limit is not None:
             # Imported here, because only a time limit ends what the command has started.
-            from host.run.process_tree import become_subreaper
+            from host.supervised.process_tree import become_subreaper
 
             become_subreaper()
 
@@ -264,7 +264,7 @@ def _stop_like(number: int) -> None:
 
 def _end_in_time(command: int, watcher: ParentWatcher) -> None:
     """End the command and everything that it started."""
-    from host.run.process_tree import descendants, end_all
+    from host.supervised.process_tree import descendants, end_all
 
     def running() -> "list[int]":
         # Orphans are this process's children; another process may wait until they have vanished.

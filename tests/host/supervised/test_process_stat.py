@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from host.run.process_stat import process_stat
+from host.supervised.process_stat import process_stat
 from testing.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")

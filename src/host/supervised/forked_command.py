@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from host.run.recorded_output import RecordedOutput
+    from host.supervised.recorded_output import RecordedOutput
 
 _LONGEST_NUMBER = 16  # bytes of an error number
 

@@ -70,8 +70,8 @@ class ParentWatcher:
     def _watch(command: int, descriptor: int, reading: int) -> "NoReturn":
         try:
             # Imported at once: the program may be updated before the import is needed.
-            from host.run.process_stat import process_stat
-            from host.run.process_tree import end_all, freeze
+            from host.supervised.process_stat import process_stat
+            from host.supervised.process_tree import end_all, freeze
 
             posix.setsid()
             _rename_process(_NAME)

@@ -5,7 +5,7 @@ import time
 
 from host.run.files import join
 from host.run.record import Record
-from host.run.state_files import installation_name
+from host.supervised.state_files import installation_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def origin_of(is_ci: bool) -> str:
 
 
 def _is_below_cron() -> bool:
-    from host.run.process_stat import process_stat
+    from host.supervised.process_stat import process_stat
 
     process = posix.getppid()
     for _ in range(_MOST_ANCESTORS):

@@ -10,7 +10,7 @@ import pytest
 # Signals are blocked in a process of their own. The deadline is far away, or now.
 PROGRAM = """
 import _signal, posix, sys, time
-from host.run import next_signal
+from host.supervised import next_signal
 
 name, number, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 wait = getattr(next_signal, name)

@@ -10,10 +10,10 @@ import time
 
 from host.errors import HostError, Problem
 from host.run.files import dirname, join
-from host.run.history import user_name, utc_time
 from host.run.json_file import parse_json
-from host.run.state_files import installation_name, make_directories
 from host.run.text import encode, printable, value_hash
+from host.supervised.history import user_name, utc_time
+from host.supervised.state_files import installation_name, make_directories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _holder(descriptor: int) -> "tuple[int, str]":
 
 def _is_ancestor(process: int) -> bool:
     """Return whether `process` started this process, directly or through others."""
-    from host.run.process_stat import process_stat
+    from host.supervised.process_stat import process_stat
 
     ancestor = posix.getppid()
     for _ in range(_MOST_ANCESTORS):

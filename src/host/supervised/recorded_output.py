@@ -16,8 +16,8 @@ import select
 import termios
 import tty
 
-from host.run.history import TAIL_BYTES
 from host.run.process import close_all_but
+from host.supervised.history import TAIL_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
