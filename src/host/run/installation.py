@@ -8,6 +8,7 @@ from host.run.definition import SUPERVISION_KEYS
 from host.run.files import dirname, join
 from host.run.json_file import Fields, read_json
 from host.run.layout import Layout
+from host.run.text import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 
 HISTORY_RUNS = 10_000
 HISTORY_DAYS = 90
-_LONGEST_NAME = (
-    200  # characters of a file name in the cache; file systems allow 255 bytes
-)
+_LONGEST_NAME = 200  # bytes of a file name in the cache; file systems allow 255
 
 
 class Config:
@@ -100,7 +99,10 @@ def _count(fields: Fields, key: str, usual: int) -> int:
 def _flat_name(path: str) -> str:
     """Return a file name for a path; its end is enough, because names have a largest length."""
     flat = path.replace("%", "%25").replace("/", "%2F")
-    return flat[-_LONGEST_NAME:]
+    content = encode(flat)
+    if len(content) <= _LONGEST_NAME:
+        return flat
+    return content[-_LONGEST_NAME:].decode("utf-8", "ignore")  # no half character
 
 
 def read_config(path: str, remedy: str = "") -> Config:

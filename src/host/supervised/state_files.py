@@ -3,12 +3,21 @@
 import posix
 
 from host.run.files import basename, dirname
-from host.run.text import value_hash
+from host.run.text import encode, value_hash
+
+_LONGEST_NAME = 200  # bytes; file systems allow 255
 
 
 def installation_name(root: str) -> str:
     """Return a file name for the installation at `root`: its name and 8 digits of a hash."""
-    return f"{basename(root) or 'root'}-{value_hash(root)}"
+    name = basename(root) or "root"
+
+    # The name of the directory may be as long as a file name can be, and the hash and a suffix
+    # follow.
+    content = encode(name)
+    if len(content) > _LONGEST_NAME:
+        name = content[:_LONGEST_NAME].decode("utf-8", "ignore")  # no half character
+    return f"{name}-{value_hash(root)}"
 
 
 def make_directories(path: str) -> None:
