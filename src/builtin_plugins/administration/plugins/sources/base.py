@@ -32,6 +32,7 @@ from builtin_plugins.plugins_folder.version import (
     relocated,
 )
 from host import HostError, Messages, PluginError, UsageError
+from host.run.files import is_inside
 
 _EXTRAS = re.compile(r"(.+)(\[[A-Za-z0-9][\w.,-]*\])\Z")
 SUBDIRECTORY = "#subdirectory="  # stands in a source before a directory in it
@@ -172,13 +173,11 @@ class PluginSource:
     def as_package(self, entry: Entry, root: str, change: Change) -> PluginVersion:
         """Return the Python project in `root` as a package that is to be built.
 
-        Raises PluginError if the user gave the plugin a name.
+        Raises PluginError if the plugin has a name already: a package keeps its own name.
         """
         source = self.entry.source
         if entry.name:
-            what = f"{source}: is a Python package, which keeps its own name"
-            remedy = f"add it without --name, under another name than {entry.name}"
-            raise PluginError(what, remedy)
+            raise self._not_that_plugin(entry, change)
 
         # The source may have extras, which are no part of the directory's name.
         name = project_name(root) or _suggested_name(split_extras(source)[0])
@@ -191,6 +190,24 @@ class PluginSource:
         if entry.commit:
             place = f"at commit {entry.commit[:12]}"
         return PluginVersion(entry, unbuilt={name: place})
+
+    def _not_that_plugin(self, entry: Entry, change: Change) -> PluginError:
+        """Return the error for a Python package that is to be the plugin `entry`."""
+        what = f"{self.entry.source}: is a Python package"
+        former = change.registry.entries.get(entry.name)
+        if former is None and not entry.installedAt:
+            # The user gave the name.
+            remedy = f"add it without --name, under another name than {entry.name}"
+            return PluginError(f"{what}, which keeps its own name", remedy)
+
+        # The source was a directory of commands when this entry was written.
+        what += (
+            f", but the registry lists {entry.name} as a plugin of kind {entry.kind}"
+        )
+        command = f"{change.messages.program} self plugin remove {entry.name}"
+        if former is None:
+            return PluginError(what, "add it again in the installation that lists it")
+        return PluginError(what, f"to add the package, first: {command}")
 
     def keep_project(self, change: Change) -> None:
         """Move the staged project to `whole_of`, where `build` finds it."""
@@ -261,8 +278,7 @@ def _link_that_leads_out(root: str) -> str:
             path = os.path.join(directory, name)
             if not os.path.islink(path):
                 continue
-            target = os.path.realpath(path)
-            if not f"{target}/".startswith(f"{top}/"):
+            if not is_inside(os.path.realpath(path), top):
                 return os.path.relpath(path, root)
     return ""
 

@@ -5,9 +5,10 @@ Therefore no hook, template, filter, attribute or submodule of the repository ha
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from builtin_plugins.administration.plugins.change import Change
 from builtin_plugins.administration.plugins.sources.base import (
@@ -16,7 +17,6 @@ from builtin_plugins.administration.plugins.sources.base import (
 )
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
 from builtin_plugins.io.git import Git
-from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError, UsageError, masked_text
 
@@ -72,13 +72,17 @@ class GitSource(PluginSource):
         return ""
 
     def fetch(self, change: Change) -> PluginVersion:
-        source = self.entry.source
-        recorded = self.entry.replaced(source=self.stored(self.address))
-        inside = self.subdirectory
-        entry = fetch_commit(recorded, self.address, change, change.files, inside)
-        return self.stage_contents(
-            entry.replaced(source=source), change, change.files, source
+        entry = self.entry
+        commit, is_pinned = fetch_commit(
+            self.address,
+            change,
+            change.files,
+            ref=entry.ref,
+            commit=entry.commit,
+            inside=self.subdirectory,
         )
+        entry = entry.replaced(commit=commit, pinned=entry.pinned or is_pinned)
+        return self.stage_contents(entry, change, change.files, entry.source)
 
     def package_source(self, name: str) -> str:
         address = GitSource.stored(self.address)
@@ -109,27 +113,26 @@ def git_address(text: str) -> str:
 
 
 def fetch_commit(
-    recorded: Entry, fetched: str, change: Change, target: str, inside: str
-) -> Entry:
+    address: str, change: Change, target: str, *, ref: str, commit: str, inside: str
+) -> tuple[str, bool]:
     """Write the files of a commit into the new directory `target`.
 
-    The commit is `recorded.commit` or, if that is "", the commit of `recorded.ref`. Returns the
-    entry with `commit` and `pinned` set. `fetched` is the address to fetch from, which may contain
-    credentials. Only the subdirectory `inside` of the files is used, or all if it is "".
+    The commit is `commit` or, if that is "", the commit of `ref`. Returns it, and whether `ref`
+    pins it, as a tag or commit does but a branch does not. `address` may contain credentials, which
+    git gets separately. Only the subdirectory `inside` of the files is used, or all if it is "".
     """
     directory = os.path.join(change.area, "objects.git")
     os.mkdir(directory)
-    git = change.git(directory, fetched)
+    git = change.git(directory, address)
     git("init", "--quiet", "--bare", "--template=")
 
-    address = recorded.source
-    commit = recorded.commit
-    pinned = recorded.pinned
+    bare_address = GitSource.stored(address)
+    is_pinned = False
     if not commit:
-        commit, pinned = _resolve(git, address, recorded.ref)
-    commit = _fetch_objects(git, address, commit)
-    write_commit(git, commit, target, address, change.messages.warn, inside)
-    return recorded.replaced(commit=commit, pinned=pinned)
+        commit, is_pinned = _resolve(git, bare_address, ref)
+    commit = _fetch_objects(git, bare_address, commit)
+    write_commit(git, commit, target, bare_address, change.messages.warn, inside)
+    return commit, is_pinned
 
 
 def read_file(git: Git, address: str, name: str) -> bytes:
@@ -222,7 +225,9 @@ def write_commit(
 
     packed = Path(git.directory, "files.tar")
     try:
-        for name in _submodules(git, commit):
+        files = _list_files(git, commit)
+        _check_size(files)
+        for name in _submodules(files):
             if _is_inside(name, inside):
                 text = f"{name} is a submodule; its content is not fetched"
                 on_warning(f"{called}: {text}")
@@ -255,24 +260,36 @@ def _large_file_pointers(root: str) -> list[str]:
     return sorted(pointers)
 
 
-def _submodules(git: Git, commit: str) -> list[str]:
-    """Return a commit's submodules. Raises OperationError if it has too many files or bytes.
+class _ListedFile(NamedTuple):
+    """A line of `git ls-tree`; a submodule has the kind "commit" and the size 0."""
+
+    name: str
+    kind: str
+    size: int
+
+
+def _list_files(git: Git, commit: str) -> list[_ListedFile]:
+    """Return all files and submodules of a commit."""
+    output = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+    files = []
+    for line in output.split(b"\0")[:-1]:
+        facts, _, name = line.partition(b"\t")
+        _mode, kind, _object, size = facts.decode().split()
+        bytes_of_file = int(size) if size.isdigit() else 0  # a submodule has "-"
+        files.append(_ListedFile(os.fsdecode(name), kind, bytes_of_file))
+    return files
+
+
+def _check_size(files: Collection[_ListedFile]) -> None:
+    """Raise OperationError if a commit has too many files or bytes.
 
     The check is necessary because a commit can refer to a few trees and blobs a million times.
     """
-    listed = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
-    if len(listed) > MOST_FILES:
+    if len(files) > MOST_FILES:
         raise OperationError(f"more than {MOST_FILES} files")
-
-    total = 0
-    submodules = []
-    for line in listed:
-        facts, _, name = line.partition(b"\t")
-        _mode, kind, _object, size = facts.split()
-        if kind == b"commit":
-            submodules.append(os.fsdecode(name))
-        if size.isdigit():  # a submodule has "-"
-            total += int(size)
-    if total > MOST_BYTES:
+    if sum(file.size for file in files) > MOST_BYTES:
         raise OperationError(f"more than {MOST_BYTES} bytes unpacked")
-    return submodules
+
+
+def _submodules(files: Iterable[_ListedFile]) -> list[str]:
+    return [file.name for file in files if file.kind == "commit"]

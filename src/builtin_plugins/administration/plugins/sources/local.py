@@ -11,6 +11,7 @@ from builtin_plugins.administration.plugins.sources.base import (
 )
 from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError, UsageError
+from host.run.files import is_inside
 
 
 class LocalSource(PluginSource):
@@ -28,7 +29,7 @@ class LocalSource(PluginSource):
         # A link to either of them would be a plugin that contains itself.
         if os.path.dirname(root) == plugins_dir:
             raise OperationError(f"{source}: is already in the plugins directory")
-        if plugins_dir.startswith(os.path.join(root, "")):
+        if is_inside(plugins_dir, root):
             raise OperationError(f"{source}: contains the plugins directory")
 
         contents = self.stage_contents(self.entry, change, root)

@@ -51,7 +51,6 @@ from builtin_plugins.administration.plugins.sources.requirements import (
     parse_requirement,
 )
 from builtin_plugins.administration.program.venv.installer import check_installer
-from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.archive import UnpackOptions
 from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.plugins_folder.directory import read_kept_entry, store_of
@@ -59,6 +58,7 @@ from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError, PluginError, UsageError
 from host.hook_marker import GROUP
+from host.run.files import is_inside
 from host.run.importing import complete_import_path
 
 _WHEEL = ".whl"
@@ -165,9 +165,8 @@ class PipSource(PluginSource):
         project = os.path.join(whole, self.subdirectory).rstrip("/")
 
         # A link in the repository could lead out of it.
-        top = os.path.realpath(whole)
-        is_inside = os.path.realpath(project).startswith(top)
-        if not is_inside or not os.path.isdir(project):
+        in_whole = is_inside(os.path.realpath(project), os.path.realpath(whole))
+        if not in_whole or not os.path.isdir(project):
             raise PluginError(f"{self.entry.source}: there is no such directory in it")
         return project
 
@@ -430,19 +429,27 @@ class RepositoryProject(PipSource):
         return f"{self.prefix}{self.entry.source}"
 
     def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
-        address = self._repository.address
-        # The build tells the version of the fetched commit.
-        recorded = self.entry.replaced(source=without_credentials(address), version="")
-        fetched = fetch_commit(
-            recorded, address, change, whole_of(change), self.subdirectory
+        entry = self.entry
+        commit, is_pinned = fetch_commit(
+            self._repository.address,
+            change,
+            whole_of(change),
+            ref=entry.ref,
+            commit=entry.commit,
+            inside=self.subdirectory,
         )
         if not is_python_project(self._project(change)):
             what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
             raise PluginError(what)
 
-        name = self.entry.name or canonicalize_name(self._repository.requirement.name)
-        entry = fetched.replaced(source=self.entry.source, name=name)
-        return entry, {name: f"at commit {entry.commit[:12]}"}
+        name = entry.name or canonicalize_name(self._repository.requirement.name)
+        entry = entry.replaced(
+            name=name,
+            commit=commit,
+            pinned=entry.pinned or is_pinned,
+            version="",  # the build shows it
+        )
+        return entry, {name: f"at commit {commit[:12]}"}
 
 
 class LinkedProject(PipSource):

@@ -308,3 +308,18 @@ def test_rollback_replaces_no_command_that_was_added_since(
     what = "demo hi is already a command of commands/; the existing command is used"
     assert (rolled_back.status, what in rolled_back.stderr) == (0, True), rolled_back
     assert made.run("demo", "hi").stdout == "own\n"
+
+
+def test_a_plugin_that_has_become_a_package(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "ops", plugin_files("demo/hi", "old"))
+    assert plugin(made, "add", repository.url).status == 0
+    project = {"pyproject.toml": "[project]\nname = 'ops'\nversion = '1'\n"}
+    repository.commit(project, remove=("demo",))
+    failed = plugin(made, "update", "ops")
+    what = "is a Python package, but the registry lists ops as a plugin of kind git"
+    remedy = "to add the package, first: cli self plugin remove ops"
+    assert failed.all == (1, "", f"cli: {repository.url}: {what}; {remedy}\n")
+    named = plugin(made, "add", repository.url, "--name", "other")
+    assert "add it without --name" in named.stderr
+    assert made.run("demo", "hi").stdout == "old\n"

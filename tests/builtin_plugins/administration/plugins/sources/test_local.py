@@ -44,6 +44,16 @@ def test_a_directory_with_the_ending_of_a_temporary_file(
     assert made.run("demo", "hi").stdout == "hi\n"
 
 
+def test_the_plugins_directory_is_no_plugin(install: Install) -> None:
+    made = install({"plugins/p/a/b": "#!/bin/sh\n"})
+    failed = plugin(made, "add", str(made.root / "plugins"))
+    assert (failed.status, "contains the plugins directory" in failed.stderr) == (
+        1,
+        True,
+    )
+    assert not (made.root / "plugins/plugins").is_symlink()
+
+
 def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> None:
     made = install()
     source = write_tree(
