@@ -4,7 +4,7 @@
     <directory>/.cli-stage-…   a version that is being made or removed
     <link>                     points to the current version, or to `inside` in it
 
-A version is made in a stage, a temporary directory (`staging`), moved to its final path (`commit`),
+A version is made in a stage, a temporary directory (`staging`), moved to its final path (`add`),
 made current (`activate`) and removed when it is neither current nor kept (`collect`). A directory
 with a version's name is always complete, because it is added and removed by one rename. An
 interrupted change therefore leaves the old version or the new one. It may also leave stages, which
@@ -27,7 +27,7 @@ class Store:
 
     The link points to the version, or to the directory `inside` it if that is not "".
     `is_own(path)` returns whether this program made the directory at `path`; other directories
-    are not treated as versions. `commit`, `activate` and `collect` require a file lock:
+    are not treated as versions. `add`, `activate` and `collect` require a file lock:
     `exclusive`, or a wider one that the caller holds. All methods may raise OSError.
     """
 
@@ -96,7 +96,7 @@ class Store:
             if not os.path.lexists(self.directory):
                 undo.close()
 
-    def commit(self, staged: str, version: str, undo: ExitStack) -> None:
+    def add(self, staged: str, version: str, undo: ExitStack) -> None:
         """Flush the directory `staged` to the disk and move it to the path of `version`.
 
         An existing directory of that version is replaced; it must not be in use.

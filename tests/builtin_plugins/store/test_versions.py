@@ -30,7 +30,7 @@ def add(store: Store, version: str, content: str = "") -> None:
         made = Path(stage, "new")
         made.mkdir()
         (made / MARK).write_text(content or version)
-        store.commit(str(made), version, undo)
+        store.add(str(made), version, undo)
         undo.pop_all()
 
 
@@ -85,7 +85,7 @@ def test_each_step_has_its_undo(former: str, tmp_path: Path) -> None:
             made = Path(stage, "new")
             made.mkdir()
             (made / MARK).write_text("other")
-            store.commit(str(made), "1", undo)
+            store.add(str(made), "1", undo)
             store.activate("1", undo)
             assert Path(store.link, MARK).read_text() == "other"
             undo.close()

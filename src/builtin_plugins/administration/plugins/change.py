@@ -4,8 +4,8 @@ begin_change      removes leftovers under the file lock, reads the registry, and
                   staging directory in `plugins/`; the `with` block holds no lock, so that downloads
                   and questions block nobody
 locked_registry   holds the file lock during the `with` block and yields a `LockedRegistry`, whose
-                  `commit` writes the registry
-begin_change_in   yields a staging directory anywhere; locks and commits nothing
+                  `save` writes the registry
+begin_change_in   yields a staging directory anywhere; locks and saves nothing
 """
 
 import os
@@ -77,6 +77,11 @@ class Change:
         return os.path.isdir(self.files)
 
     @property
+    def whole(self) -> str:
+        """Return the directory for all files of a source, if only a part of them is staged."""
+        return os.path.join(self.area, "whole")
+
+    @property
     def built(self) -> str:
         """Return the directory for the plugin's own wheel, if it is a file or is built.
 
@@ -113,7 +118,7 @@ def begin_change_in(
 def begin_change(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Change]:
     """Remove the leftovers of interrupted changes, then yield a change staged in `plugins/`.
 
-    `plugins/` is locked during the removal, but not in the block. The end of the block commits
+    `plugins/` is locked during the removal, but not in the block. The end of the block saves
     nothing: see `locked_registry`. An OSError becomes an OperationError. Raises HostError if the
     registry cannot be read, because nothing may change then.
     """
@@ -144,7 +149,7 @@ class LockedRegistry:
     """A change of `plugins/` and the registry, made while this process holds the file lock.
 
     `registry` is the registry to change. `undo` gets the reverse step of each change of a file; the
-    steps run unless `commit` succeeds.
+    steps run unless `save` succeeds.
     """
 
     def __init__(self, plugins_dir: str, registry: Registry, undo: ExitStack) -> None:
@@ -152,7 +157,7 @@ class LockedRegistry:
         self.registry = registry
         self.undo = undo
 
-    def commit(self) -> Reconciled:
+    def save(self) -> Reconciled:
         """Write the registry, then reconcile `plugins/` with it; return what the latter did.
 
         Only the writing can fail: what is left for reconciling is done by the next change.
@@ -174,9 +179,9 @@ class LockedRegistry:
 
 @contextmanager
 def locked_registry(change: Change) -> Iterator[LockedRegistry]:
-    """Lock `plugins/`, reconcile it with the registry, and yield a change that is to be committed.
+    """Lock `plugins/`, reconcile it with the registry, and yield the registry to be changed.
 
-    If the block fails, or ends without `commit`, the undo steps run. If it fails, `plugins/` is
+    If the block fails, or ends without `save`, the undo steps run. If it fails, `plugins/` is
     then reconciled. The lock is released last.
     """
     plugins_dir = change.plugins_dir
@@ -191,7 +196,7 @@ def locked_registry(change: Change) -> Iterator[LockedRegistry]:
         try:
             with undoing() as undo:
                 yield LockedRegistry(plugins_dir, registry, undo)
-                undo.close()  # empty after `commit`
+                undo.close()  # empty after `save`
         except BaseException:
             with suppress(OSError, HostError):  # the next change reconciles again
                 reconcile(plugins_dir, read_registry(plugins_dir))

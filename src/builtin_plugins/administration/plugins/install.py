@@ -160,7 +160,7 @@ def install(entry: Entry, change: Change, *, team: bool = False) -> bool:
         else:
             _activate(entry, change, locked, team=team)
         # cli.lock needs no step here: the next run sees that `plugins/` has changed and builds it.
-        reconciled = locked.commit()
+        reconciled = locked.save()
 
     problem = reconciled.unremoved.get(entry.name)
     if problem is not None:
@@ -252,7 +252,7 @@ def _store_staged(change: Change, entry: Entry, undo: ExitStack) -> None:
 
     store = store_of(change.plugins_dir, entry.name)
     make_directory(store.directory)
-    store.commit(staged, entry.version_dir, undo)
+    store.add(staged, entry.version_dir, undo)
 
 
 def _write_entry(entry: Entry, version: str) -> None:
@@ -293,7 +293,7 @@ def remove(entry: Entry, change: Change) -> Reconciled:
     with locked_registry(change) as locked:
         set_aside(change.plugins_dir, entry.name, locked.undo)
         locked.registry.drop(entry.name)
-        return locked.commit()
+        return locked.save()
 
 
 def change_each(

@@ -73,7 +73,7 @@ def _swap_in(paths: ToolPaths, application: Application) -> None:
         for path in (paths.link, paths.desktop_file):
             atomic.make_directory(os.path.dirname(path), 0o755, undo)
         if staged:
-            store.commit(staged, version, undo)
+            store.add(staged, version, undo)
 
         target = os.path.join(store.link, launcher)
         if version != store.current:

@@ -40,7 +40,7 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
             is_change = entry.enabled != on
             if is_change:
                 locked.registry.put(entry.replaced(enabled=on))
-                locked.commit()
+                locked.save()
 
     line = f"{entry.name} is {'enabled' if on else 'disabled'}"
     if not is_change:

@@ -150,12 +150,12 @@ class PluginSource:
     def keep_subdirectory(self, change: Change) -> None:
         """Make the source's subdirectory, if any, the staged directory. Raises PluginError.
 
-        The whole is moved to `whole_of`: the build of a project may need what is beside it.
+        All files are moved to `change.whole`: the build of a project may need what is beside it.
         """
         if not self.subdirectory:
             return
 
-        whole = whole_of(change)
+        whole = change.whole
         os.rename(change.files, whole)
 
         # A link in the place of the directory, or above it, could lead out of the source.
@@ -210,8 +210,8 @@ class PluginSource:
         return PluginError(what, f"to add the package, first: {command}")
 
     def keep_project(self, change: Change) -> None:
-        """Move the staged project to `whole_of`, where `build` finds it."""
-        target = os.path.join(whole_of(change), self.subdirectory)
+        """Move the staged project to `change.whole`, where `build` finds it."""
+        target = os.path.join(change.whole, self.subdirectory)
         os.rename(change.files, target.rstrip("/"))
 
     def package_source(self, name: str) -> str:
@@ -281,11 +281,6 @@ def _link_that_leads_out(root: str) -> str:
             if not is_inside(os.path.realpath(path), top):
                 return os.path.relpath(path, root)
     return ""
-
-
-def whole_of(change: Change) -> str:
-    """Return the path of the directory with all files of a source, if only a part is staged."""
-    return os.path.join(change.area, "whole")
 
 
 def split_extras(text: str) -> tuple[str, str]:

@@ -37,7 +37,6 @@ from builtin_plugins.administration.plugins.sources.base import (
     SUBDIRECTORY,
     PluginSource,
     split_extras,
-    whole_of,
 )
 from builtin_plugins.administration.plugins.sources.fetch_file import (
     fetch_file,
@@ -161,7 +160,7 @@ class PipSource(PluginSource):
 
     def _project(self, change: Change) -> str:
         """Return the directory of the fetched project."""
-        whole = whole_of(change)
+        whole = change.whole
         project = os.path.join(whole, self.subdirectory).rstrip("/")
 
         # A link in the repository could lead out of it.
@@ -407,7 +406,7 @@ class ArchivedProject(PipSource):
     def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
         sha256 = unpack(self, UnpackOptions(), change)
         # A project is built elsewhere: the staged files will be those of its wheel.
-        os.rename(change.files, whole_of(change))
+        os.rename(change.files, change.whole)
         entry = self.entry.replaced(sha256=sha256)
         return entry, {entry.name: f"in {entry.source}"}
 
@@ -433,7 +432,7 @@ class RepositoryProject(PipSource):
         commit, is_pinned = fetch_commit(
             self._repository.address,
             change,
-            whole_of(change),
+            change.whole,
             ref=entry.ref,
             commit=entry.commit,
             inside=self.subdirectory,
