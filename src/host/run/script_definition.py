@@ -85,19 +85,22 @@ class ScriptComments:
     def values(self) -> "dict[str, Any]":
         """Return the keys and values of the definition. Raises DefinitionError."""
         text = block_text(self._lines, self._path)
-        block = {}
+        keys = dict(self._values)
         if text.strip():
-            values = parse_json(self._path, text.encode("utf-8", "surrogatepass"))
-            items = Fields(self._path, values).values.items()
-            # null is the same as an absent key
-            block = {key: value for key, value in items if value is not None}
-        if "args" in block:
-            self.is_checked = True
-            self.has_arguments = False
+            block = parse_json(self._path, text.encode("utf-8", "surrogatepass"))
+            for key, value in Fields(self._path, block).values.items():
+                if value is None:
+                    continue  # null is the same as an absent key
+                keys[key] = value
+                if key == "args":
+                    # The block's arguments take the place of those of the tags.
+                    self.is_checked = True
+                    self.has_arguments = False
 
         # The block of a script cannot set these two.
-        fixed = {"name": None, "entrypoint": basename(self._path)}
-        return {**self._values, **block, **fixed}
+        keys["name"] = None
+        keys["entrypoint"] = basename(self._path)
+        return keys
 
     @property
     def paragraphs(self) -> "list[list[str]]":

@@ -141,21 +141,12 @@ class _Running:
         A run that ends without a report has started no command. In that case, the variables that
         the run was given are returned, so that secrets in its messages can be masked.
         """
-        report = b""
-        while not report.endswith(_REPORT_END):
-            await anyio.wait_readable(self._variables)
-            piece = os.read(self._variables, _PIECE)
-            if not piece:
-                break
-            report += piece
-        else:
+        report = await self._read_report()
+        if report.endswith(_REPORT_END):
             return _parsed(report)
 
         # A run that closed the pipe without a report is about to end, or hides its variables.
-        with anyio.move_on_after(_DEATH):
-            while self._process.poll() is None:  # noqa: ASYNC110 - a process has no event
-                await anyio.sleep(_STEP)
-        if self._process.returncode is None:
+        if not await self._ends_soon():
             what = "the command was ended, because its secrets are unknown"
             raise SecretsUnknownError(what)
 
@@ -163,6 +154,24 @@ class _Running:
         for name, value in self._environ.items():
             variables[name] = Variable(name, value, "", 1)
         return variables
+
+    async def _read_report(self) -> bytes:
+        """Read to the end of the report; a command could keep the pipe open behind it."""
+        report = b""
+        while not report.endswith(_REPORT_END):
+            await anyio.wait_readable(self._variables)
+            piece = os.read(self._variables, _PIECE)
+            if not piece:
+                break
+            report += piece
+        return report
+
+    async def _ends_soon(self) -> bool:
+        """Wait a short time for the end of the process; return whether it ended."""
+        with anyio.move_on_after(_DEATH):
+            while self._process.poll() is None:  # noqa: ASYNC110 - a process has no event
+                await anyio.sleep(_STEP)
+        return self._process.returncode is not None
 
     def listen(self, hidden: set[str], limit: int) -> None:
         """Begin to keep the output; nothing may be read before the secrets are known."""

@@ -298,10 +298,8 @@ def _synchronize(
         else:
             session.messages.warn(f"{path}: kept, because it was changed by hand")
 
-    # Scripts without a recipe: an import wrote them, or the user added them.
-    for path in sorted({*folder.rglob("*.sh")} - scripts.keys()):
-        is_dangling_link = not path.exists()
-        if is_dangling_link or _is_as_written(path.read_text(errors="replace"), file):
+    for path in sorted(folder.rglob("*.sh")):
+        if path not in scripts and _may_go(path, file):
             hidden.append(_hidden(path, undo))
 
     # Every change has succeeded, so no undo needs the former scripts.
@@ -309,6 +307,14 @@ def _synchronize(
         discard(former)
         with suppress(OSError):  # the directory of a removed script may be empty
             os.rmdir(os.path.dirname(former))
+
+
+def _may_go(path: Path, file: Path) -> bool:
+    """Return whether a script without a recipe is a former import's, not the user's own."""
+    if not path.exists():
+        return True  # a dangling link
+    content = path.read_text(errors="replace")
+    return _is_as_written(content, file)
 
 
 def _hidden(path: Path, undo: ExitStack) -> str:
