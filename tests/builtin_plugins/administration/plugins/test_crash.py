@@ -176,7 +176,7 @@ CASES = [
 def test_a_change_that_is_broken_off(
     scene: Scene, tmp_path: Path, shim: Path, name: str, error: int
 ) -> None:
-    """FULL_SWEEP=1 breaks each command at each step, else five of them at each 61st."""
+    """FULL_SWEEP=1 breaks each command at each step, else SAMPLE at each 61st."""
     made, before = scene.made, tmp_path / "before"
     shutil.copytree(scene.plugins, before, symlinks=True)
     if name == "adopt":
