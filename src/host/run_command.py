@@ -64,8 +64,8 @@ def execute(run: Run, messages: "Messages") -> int:
         if demands is not None:
             lock = take_lock(run, demands, messages)
 
-    # The user is asked last, when nothing else can prevent the run. If the answer is no, this
-    # process ends, and with it the lock.
+    # The user is asked last, when hardly anything else can prevent the run. If the answer is no,
+    # this process ends, and with it the lock; nothing has been written for the calling shell.
     if _must_confirm(run):
         from host.run.questions import confirm
 

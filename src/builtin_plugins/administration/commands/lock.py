@@ -16,7 +16,7 @@ def lock(session: Session) -> None:
     """
     session.refresh_lock()
 
-    # Only reading the lock tells where it was written: the first place may not be writable.
+    # The lock is read again to learn where it is, because the first place may not be writable.
     installation = session.installation
     for path in installation.locks:
         if read_lock([path], installation.key):
