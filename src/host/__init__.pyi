@@ -36,8 +36,6 @@ from host.records import PluginOrder as PluginOrder
 from host.records import RecordedWords as RecordedWords
 from host.records import Watch as Watch
 from host.run.argument_spec import Argument as Argument
-from host.run.declarations import CommandTree as CommandTree
-from host.run.declarations import EnvSource as EnvSource
 from host.run.definition import Definition as Definition
 from host.run.definition import folder_fault as folder_fault
 from host.run.expand import expand as expand
@@ -47,7 +45,9 @@ from host.run.messages import Messages as Messages
 from host.run.plugin_functions import AfterRun as AfterRun
 from host.run.plugin_functions import SecretScheme as SecretScheme
 from host.run.programs import find_program as find_program
-from host.run.record import Record as Record
+from host.run.records import CommandTree as CommandTree
+from host.run.records import EnvSource as EnvSource
+from host.run.records import Record as Record
 from host.run.required_variables import RequiredVariable as RequiredVariable
 from host.run.requirements import Requirement as Requirement
 from host.run.supervise import Ending as Ending

@@ -14,11 +14,10 @@ if gc.isenabled():
 from host.errors import HostError, UsageError
 from host.run import process
 from host.run.caller import allows_questions, caller_environment, caller_words, is_on
-from host.run.installation import open_installation
-from host.run.layout import find_layout, program_name
+from host.run.installation import find_layout, open_installation, program_name
 from host.run.lock import read_lock
 from host.run.messages import Messages
-from host.run.record import Record
+from host.run.records import Record
 from host.run.text import decode, encode
 from host.run.words import RESERVED_WORDS
 
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from host.cli.global_options import GlobalOptions
-    from host.run.installation import OpenInstallation
-    from host.run.layout import Layout
+    from host.run.installation import Layout, OpenInstallation
     from host.run.lock import Lock
 
 COMPLETE = "--complete"  # what a shell's completion passes before the words of its line

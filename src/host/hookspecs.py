@@ -46,8 +46,8 @@ from host.records import (
     PluginPackage,
     Watch,
 )
-from host.run.declarations import CommandTree, EnvSource
 from host.run.plugin_functions import AfterRun, SecretScheme
+from host.run.records import CommandTree, EnvSource
 
 hookspec = pluggy.HookspecMarker(GROUP)
 

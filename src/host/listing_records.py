@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from host.run.files import is_file, join, why_outside
-from host.run.record import Record
+from host.run.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import sys
 
 from host.errors import Problem
 from host.hook_marker import OWN_DISTRIBUTION
-from host.run.layout import program_name
+from host.run.installation import program_name
 from host.run.requirements import is_version, satisfies
 
 

@@ -20,8 +20,8 @@ from host.listing_records import Category, Command
 from host.records import Plan
 from host.run.argument_parser import CommandLine, MissingArgumentsError, parse
 from host.run.caller import FRAMEWORK_NAMES, RUN, allows_questions, is_on
+from host.run.installation import Layout
 from host.run.layers import Variable
-from host.run.layout import Layout
 from host.run.messages import Messages
 from host.run.plan import find_named
 from host.run.python_command import ASSUME_YES, INNER_RUN, NO_INPUT, is_told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host.run.record import Record
+from host.run.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from host.errors import HostError, UsageError
 from host.run.catalog import Catalog
 from host.run.definition import is_reference
 from host.run.files import join
-from host.run.record import Record
+from host.run.records import Record
 from host.run.text import printable
 from host.run.words import RESERVED_WORDS, SELF, takes_option
 

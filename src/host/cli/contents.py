@@ -3,7 +3,7 @@
 from host.errors import Problem
 from host.listing_records import Category, Command
 from host.run.catalog import Catalog, Match
-from host.run.record import Record
+from host.run.records import Record
 from host.run.words import SELF
 
 TYPE_CHECKING = False

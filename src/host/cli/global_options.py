@@ -1,7 +1,7 @@
 """The global options: their names, values and parser."""
 
 from host.errors import UsageError
-from host.run.record import Record
+from host.run.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

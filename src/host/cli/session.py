@@ -6,8 +6,7 @@ import os
 import sys
 
 from host.errors import OperationError
-from host.run.installation import OpenInstallation, open_installation
-from host.run.layout import Layout
+from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.messages import Messages
 from host.run.text import printable
 

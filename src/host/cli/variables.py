@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from host.cli.session import Session
 from host.errors import HostError, SourceError
 from host.run.catalog import Match
-from host.run.declarations import EnvSource
 from host.run.definition import Definition
 from host.run.environment import SourceReader
 from host.run.files import read_regular
@@ -25,6 +24,7 @@ from host.run.layers import (
     Variable,
 )
 from host.run.plan import Run
+from host.run.records import EnvSource
 from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked
 

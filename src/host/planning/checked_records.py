@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from host import records
-from host.run.declarations import CommandTree, EnvSource
 from host.run.declared_commands import Declared
 from host.run.definition import is_reference
 from host.run.layers import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.plugin import Plugin
 from host.run.plugin_functions import AfterRun, SecretScheme
-from host.run.record import Record
+from host.run.records import CommandTree, EnvSource, Record
 from host.run.words import SELF, is_word
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+-]*")

@@ -19,12 +19,12 @@ from host.records import (
     RecordedWords,
     Watch,
 )
-from host.run.declarations import CommandTree, EnvSource
 from host.run.declared_commands import Declared
 from host.run.layers import LOAD_ORDER
 from host.run.lock import Lock, stamp
 from host.run.plugin import Plugin
 from host.run.plugin_functions import AfterRun, SecretScheme
+from host.run.records import CommandTree, EnvSource
 
 
 class Collected:

@@ -10,8 +10,7 @@ from host.planning.lock_file import write_lock
 from host.planning.plugin_worker import PLANNING_HOOKS, query
 from host.records import Installation, PluginPackage
 from host.run.declared_commands import Declared
-from host.run.installation import OpenInstallation
-from host.run.layout import Layout
+from host.run.installation import Layout, OpenInstallation
 from host.run.lock import Lock
 from host.run.messages import Messages
 

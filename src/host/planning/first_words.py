@@ -1,7 +1,7 @@
 """The first words of the commands in a plugin's directory, with files that prove them."""
 
 from host.run.command_files import FolderNode
-from host.run.declarations import CommandTree
+from host.run.records import CommandTree
 
 
 def files_by_word(tree: CommandTree) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from host.run.lock import FORMAT, SLOWEST_CLOCK, Lock, checksum, stamp
-from host.run.record import Record
+from host.run.records import Record
 from host.run.replace_file import replace
 
 _SECOND = 1_000_000_000  # in ns

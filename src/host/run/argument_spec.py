@@ -3,7 +3,7 @@
 A run loads this module only for a command that declares arguments.
 """
 
-from host.run.record import Record
+from host.run.records import Record
 from host.run.text import EMPTY
 from host.run.words import is_digits
 

@@ -9,8 +9,8 @@ of commands. Only this module merges trees. There are two kinds of node with the
 
 from host.errors import DefinitionError, Problem
 from host.run.command_files import FolderNode
-from host.run.declarations import CommandTree
 from host.run.definition import read_definition
+from host.run.records import CommandTree
 from host.run.words import RESERVED_WORDS, is_word
 
 TYPE_CHECKING = False

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from host.run.layout import Layout
+    from host.run.installation import Layout
 
 
 class ChainEntry:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from host.run.declarations import CommandTree
     from host.run.definition import Definition
     from host.run.projects import Project
+    from host.run.records import CommandTree
 
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]

@@ -2,10 +2,9 @@
 
 from host.errors import DefinitionError, Problem
 from host.run.command_files import Node
-from host.run.declarations import CommandTree
 from host.run.definition import Definition
 from host.run.json_file import Fields, parse_json
-from host.run.record import Record
+from host.run.records import CommandTree, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

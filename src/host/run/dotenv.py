@@ -9,10 +9,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from host.run.declarations import EnvSource
     from host.run.definition import Definition
     from host.run.layers import Offers
     from host.run.python_dotenv import Binding
+    from host.run.records import EnvSource
 
 SIZE_LIMIT = 1024 * 1024  # bytes
 # problems reported for one file; of further ones, only the number is reported

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from host.run.declarations import EnvSource
+    from host.run.records import EnvSource
 
 
 class SourceReader(Offers):

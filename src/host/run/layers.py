@@ -5,7 +5,7 @@ Only this module defines the ranks and the load order. `host.run.environment` re
 
 from host.errors import Problem
 from host.run.caller import FRAMEWORK_NAMES, RUN, from_system, working_directory
-from host.run.record import Record
+from host.run.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ import _imp
 import posix
 
 from host.errors import HostError
-from host.run.declarations import CommandTree, EnvSource
 from host.run.files import own_content
 from host.run.json_file import parse_json
-from host.run.record import Record
+from host.run.records import CommandTree, EnvSource, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

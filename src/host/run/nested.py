@@ -6,7 +6,7 @@ not import this module.
 
 from host.run.caller import FRAMEWORK_NAMES, NEEDED_RUN_PARTS, RUN, RUN_PARTS
 from host.run.files import join
-from host.run.record import Record
+from host.run.records import Record
 from host.run.text import value_hash
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ key. The caller's PATH stays in front, so each program that the caller finds is 
 from host.errors import DefinitionError, Problem
 from host.run.files import is_inside, join, realpath
 from host.run.programs import DEFAULT_PATH
-from host.run.record import Record
+from host.run.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from host.run.environment import SourceReader
 from host.run.files import join, why_outside
 from host.run.layers import Layers
 from host.run.programs import exec_of
-from host.run.record import Record
+from host.run.records import Record
 from host.run.words import asks_help, takes_option
 
 TYPE_CHECKING = False

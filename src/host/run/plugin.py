@@ -1,6 +1,6 @@
 """The record of a plugin in the lock."""
 
-from host.run.record import Record
+from host.run.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import _signal  # not `signal`, which would import `enum`
 import posix
 
 from host.errors import CannotStartError, HostError, MissingError, Problem
-from host.run.record import Record
+from host.run.records import Record
 from host.run.text import encode
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ import posix
 from host.errors import CannotStartError, MissingError, Problem
 from host.run.files import basename, dirname, is_file, join
 from host.run.process import Exec
-from host.run.record import Record
+from host.run.records import Record
 from host.run.text import decode, quoted
 
 TYPE_CHECKING = False

@@ -8,9 +8,9 @@ import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
-from host.run.declarations import CommandTree
 from host.run.files import basename, dirname, join, realpath
 from host.run.json_file import Fields, read_json
+from host.run.records import CommandTree
 from host.run.text import quoted
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from host.errors import HostError, MissingError, Problem
 from host.run.files import basename, own_content, realpath
 from host.run.json_file import Fields
 from host.run.programs import find_program
-from host.run.record import Record
+from host.run.records import Record
 from host.run.text import decode, encode
 from host.run.words import is_digits
 

@@ -5,7 +5,7 @@ import posix
 from host.errors import DefinitionError, HostError
 from host.run.files import read_regular
 from host.run.importing import complete_import_path, enter_plugin, load_reference
-from host.run.record import Record
+from host.run.records import Record
 from host.run.supervise import supervise
 from host.run.text import decode
 

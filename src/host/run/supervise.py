@@ -11,7 +11,7 @@ import posix
 
 from host.errors import HostError
 from host.run.programs import find_program
-from host.run.record import Record
+from host.run.records import Record
 from host.run.text import decode, encode
 from host.run.watch import (
     END,

@@ -4,7 +4,7 @@ import posix
 import time
 
 from host.run.files import join
-from host.run.record import Record
+from host.run.records import Record
 from host.supervised.state_files import installation_name
 
 TYPE_CHECKING = False

@@ -1,6 +1,6 @@
 """Read what Linux says of a process in /proc/PID/stat."""
 
-from host.run.record import Record
+from host.run.records import Record
 from host.run.text import decode
 
 # A zombie has ended, but its parent has not asked for its status.

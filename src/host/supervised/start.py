@@ -7,7 +7,7 @@ run that is nothing else only inherits its lock.
 from host.errors import HostError
 from host.run.caller import RECORD, RECORDED, RUN, is_on, xdg_home
 from host.run.chain_entry import with_id
-from host.run.record import Record
+from host.run.records import Record
 from host.run.supervision import OUTPUT, WAIT
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ import time
 
 from host.errors import HostError
 from host.run.process import Exec, close_all_but, send_signal
-from host.run.record import Record
+from host.run.records import Record
 from host.supervised.forked_command import ForkedCommand
 from host.supervised.next_signal import OF_ONE_SESSION, next_signal
 from host.supervised.parent_watcher import ParentWatcher

@@ -19,8 +19,7 @@ from host.cli.contents import contents
 from host.cli.definition_index import CachedDefinition, DefinitionIndex
 from host.run.catalog import Catalog
 from host.run.definition import read_definition
-from host.run.installation import OpenInstallation, open_installation
-from host.run.layout import find_layout
+from host.run.installation import OpenInstallation, find_layout, open_installation
 from host.run.lock import checksum, read_lock
 from testing.installation import Made, command
 

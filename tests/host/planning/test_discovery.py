@@ -17,8 +17,7 @@ from host import (
     hookimpl,
 )
 from host.planning import discovery
-from host.run.installation import OpenInstallation, open_installation
-from host.run.layout import Layout
+from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.plugin import Plugin
 from testing.installation import Made, builder, command
 

@@ -14,8 +14,8 @@ import pytest
 from host.planning.loading import LoadedPlugin
 from host.planning.plugin_worker import PluginAnswer, query
 from host.records import CommandDeclaration, Installation
-from host.run.declarations import EnvSource
 from host.run.plugin import Plugin
+from host.run.records import EnvSource
 from testing.installation import Made, builder, command
 
 _GOOD = """

@@ -6,9 +6,9 @@ import pytest
 
 from host.errors import DefinitionError
 from host.run.catalog import Catalog
-from host.run.declarations import CommandTree
 from host.run.declared_commands import Declared
 from host.run.lock import Lock
+from host.run.records import CommandTree
 from testing.installation import command
 
 CATEGORY = {"name": "Category", "description": "About"}

@@ -8,8 +8,8 @@ import pytest
 
 from host.run.catalog import Catalog
 from host.run.command_files import FolderNode
-from host.run.declarations import CommandTree
 from host.run.lock import Lock
+from host.run.records import CommandTree
 from testing.installation import command
 
 

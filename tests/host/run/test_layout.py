@@ -5,7 +5,7 @@ import os
 import pytest
 
 from host.errors import InstallationError
-from host.run.layout import Layout, find_layout, program_name
+from host.run.installation import Layout, find_layout, program_name
 
 # name: (executable, environment) → root, config file, the launcher in CLI_RUN
 EXPORTED = {

@@ -7,12 +7,11 @@ import shutil
 import pytest
 
 from host.planning.lock_file import write_lock
-from host.run.declarations import CommandTree, EnvSource
 from host.run.declared_commands import Declared
-from host.run.installation import open_installation
-from host.run.layout import Layout
+from host.run.installation import Layout, open_installation
 from host.run.lock import FORMAT, Lock, checksum, read_lock, stamp
 from host.run.plugin import Plugin
+from host.run.records import CommandTree, EnvSource
 from testing.installation import command
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from host.errors import Problem
 from host.run.catalog import Catalog
-from host.run.declarations import CommandTree
 from host.run.lock import Lock
 from host.run.projects import Project
+from host.run.records import CommandTree
 from testing.installation import Made, command
 from testing.projects import BUILD, Shop
 

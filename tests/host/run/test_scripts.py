@@ -10,8 +10,8 @@ import pytest
 
 from host.errors import DefinitionError
 from host.run.command_files import FolderNode
-from host.run.declarations import CommandTree
 from host.run.definition import read_definition
+from host.run.records import CommandTree
 from host.run.script_definition import ScriptComments
 from host.run.script_names import refusal
 from testing.installation import Made

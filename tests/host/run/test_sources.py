@@ -9,10 +9,10 @@ import pytest
 
 from host.cli.variables import traced_variables
 from host.errors import SourceError
-from host.run.declarations import EnvSource
 from host.run.declared_commands import parse_declared
 from host.run.environment import SourceReader
 from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers
+from host.run.records import EnvSource
 from testing.installation import command
 from testing.processes import processes_left_with
 

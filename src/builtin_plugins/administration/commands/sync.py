@@ -39,7 +39,7 @@ from builtin_plugins.plugins_folder.version import (
 )
 from host import HostError, OperationError, printable
 from host.cli.session import Session
-from host.run.declarations import CommandTree
+from host.run.records import CommandTree
 
 _MOST_NAMED = 5  # changed files that are named
 

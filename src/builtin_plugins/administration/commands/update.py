@@ -53,7 +53,7 @@ from builtin_plugins.io.git import Git, newer_commit
 from host.cli.session import Session
 from host.hook_marker import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
-from host.run.layout import Layout
+from host.run.installation import Layout
 
 
 @self_command(

@@ -11,10 +11,10 @@ from host import Definition, PluginError, Problem
 from host.cli.contents import contents
 from host.run.catalog import Catalog
 from host.run.command_files import FolderNode
-from host.run.declarations import CommandTree
 from host.run.files import read_regular
 from host.run.json_file import Fields, read_json
 from host.run.lock import Lock
+from host.run.records import CommandTree
 
 _HOOKS_LIMIT = 1 << 20  # maximum size of a hooks file in bytes
 

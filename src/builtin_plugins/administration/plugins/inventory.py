@@ -12,10 +12,10 @@ from host import Record, SourceError, UsageError, masked_text
 from host.cli.session import Session
 from host.planning.first_words import files_by_word
 from host.run.catalog import Catalog
-from host.run.declarations import CommandTree
 from host.run.declared_commands import Declared
 from host.run.lock import Lock
 from host.run.plugin import Plugin
+from host.run.records import CommandTree
 from host.run.suggestions import closest
 from host.run.text import EMPTY
 

@@ -16,7 +16,7 @@ from builtin_plugins.plugins_folder.version import (
 )
 from host import Definition, Problem
 from host.hook_marker import GROUP
-from host.run.declarations import CommandTree
+from host.run.records import CommandTree
 
 _TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distribution
 

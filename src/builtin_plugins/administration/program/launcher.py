@@ -21,7 +21,7 @@ from host import OperationError
 from host.cli.session import Session
 from host.run.caller import home, xdg_home
 from host.run.files import read_regular
-from host.run.layout import Layout
+from host.run.installation import Layout
 
 # Linux splits a shebang at its first blank and reads only 255 bytes of it.
 _LONGEST_SHEBANG = 250

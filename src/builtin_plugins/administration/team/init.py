@@ -38,9 +38,8 @@ from builtin_plugins.plugins_folder.entry import LOCAL
 from host import HostError, OperationError
 from host.cli.session import Session
 from host.run.caller import xdg_home
-from host.run.declarations import CommandTree
-from host.run.installation import read_config
-from host.run.layout import Layout
+from host.run.installation import Layout, read_config
+from host.run.records import CommandTree
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 _GIT_SECONDS = 60.0

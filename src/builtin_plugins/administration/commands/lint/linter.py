@@ -30,11 +30,10 @@ from host.cli.variables import settings_names
 from host.run.caller import FRAMEWORK_NAMES
 from host.run.catalog import Catalog, reserved_problem
 from host.run.command_files import FolderNode
-from host.run.declarations import CommandTree
-from host.run.installation import OpenInstallation, open_installation
-from host.run.layout import Layout
+from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.lock import Lock, read_lock
 from host.run.projects import Project
+from host.run.records import CommandTree
 from host.run.script_definition import ScriptComments
 from host.run.script_help import script_gets_help
 from host.run.words import RESERVED_WORDS, is_word

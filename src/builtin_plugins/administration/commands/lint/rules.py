@@ -26,7 +26,6 @@ from host import (
 )
 from host.run.caller import from_system
 from host.run.command_files import FolderNode
-from host.run.declarations import EnvSource
 from host.run.definition import SYSTEMS
 from host.run.environment import SourceReader
 from host.run.files import read_regular, why_outside
@@ -34,6 +33,7 @@ from host.run.layers import ENV_FILES, ENVS, Layers
 from host.run.path_folders import check_folders
 from host.run.plugin_functions import SecretScheme
 from host.run.programs import start_of
+from host.run.records import EnvSource
 from host.run.shell_file import IN_PROJECT
 from host.run.suggestions import unknown_names
 
