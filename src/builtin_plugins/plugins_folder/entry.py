@@ -222,6 +222,11 @@ class Entry(Record):
 _DEFAULTS = Entry("", "").values()
 
 
+def is_known_key(key: str) -> bool:
+    """Return whether `Entry` has a value of that key; an entry in a file may have other keys."""
+    return key in _DEFAULTS
+
+
 def read_entry(item: dict[str, Any]) -> Entry:
     """Check an entry's JSON object and return it as an `Entry`. Raises PluginError."""
     name = item.get("name")

@@ -13,7 +13,8 @@ that its folder has from an index, and `python` is the only version of Python th
 compiled code. Unknown keys are preserved.
 
 If `registry.local.json` exists beside registry.json, a team shares registry.json. Personal changes
-go to the local file, which has the same format; the keys of its entries replace shared ones.
+go to the local file, which has the same format; the keys of its entries replace shared ones. The
+entry of another version than the team's is complete there, so that no version has keys of another.
 
 Each of the two files has a copy of its last intact state, which is used if the file is damaged or
 lost. A damaged file never enables a plugin that was disabled.
@@ -28,6 +29,7 @@ from builtin_plugins.plugins_folder.entry import (
     LOCAL,
     REGISTRY,
     Entry,
+    is_known_key,
     read_entry,
 )
 from builtin_plugins.plugins_folder.json_object import read_object, text
@@ -141,24 +143,23 @@ class Registry:
         self.entries[entry.name] = entry
         fields = entry.fields()
         shared_item = _item(self.values, entry.name)
-        if self.local is not None:
-            self.local = _without(self.local, entry.name)
-
-        if self.local is None or team:
-            unknown_keys = shared_item or {}
-            self.values = _with(self.values, {**unknown_keys, **fields})
+        if self.local is None:
+            former = shared_item or {}
+            self.values = _with(self.values, {**former, **fields})
             return
 
-        # The local file gets only what differs, so that later changes of the team take effect.
-        shared = read_entry(shared_item).fields() if shared_item else {}
-        no_value = object()
-        changed = {
-            key: value
-            for key, value in fields.items()
-            if value != shared.get(key, no_value)
-        }
-        if changed:
-            self.local = _with(self.local, {"name": entry.name, **changed})
+        unknown_keys = _unknown_keys(_item(self.local, entry.name) or {})
+        if team:
+            former = {**(shared_item or {}), **unknown_keys}
+            self.values = _with(self.values, {**former, **fields})
+            self.local = _without(self.local, entry.name)
+            return
+
+        personal = {**unknown_keys, **_personal_keys(entry, shared_item)}
+        if personal:
+            self.local = _with(self.local, {"name": entry.name, **personal})
+        else:
+            self.local = _without(self.local, entry.name)
 
     def drop(self, name: str) -> None:
         """Remove the entry of that name, if any; the team's shared file does not change."""
@@ -171,6 +172,44 @@ class Registry:
     def is_shared(self, name: str) -> bool:
         """Return whether the entry of that name is in a file that a team shares."""
         return self.local is not None and _item(self.values, name) is not None
+
+
+def _personal_keys(entry: Entry, shared_item: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the keys of `entry` that its local entry needs beside the shared one."""
+    fields = entry.fields()
+    if shared_item is None:
+        return fields
+
+    # Only what differs, so that later changes of the team take effect.
+    shared = read_entry(shared_item)
+    shared_fields = shared.fields()
+    no_value = object()
+    changed = {
+        key: value
+        for key, value in fields.items()
+        if value != shared_fields.get(key, no_value)
+    }
+    if _is_same_version(entry, shared):
+        return changed
+
+    # Another version is complete: it must not get the source or the scripts of the version that
+    # the team chooses next. Only a plugin that the team disables is disabled here, too.
+    if "enabled" not in changed:
+        del fields["enabled"]
+    return fields
+
+
+def _is_same_version(entry: Entry, shared: Entry) -> bool:
+    return (
+        entry.source_and_ref == shared.source_and_ref
+        and entry.version_dir == shared.version_dir
+        and entry.packages == shared.packages
+    )
+
+
+def _unknown_keys(item: dict[str, Any]) -> dict[str, Any]:
+    """Return what an entry in a file has that is no field of `Entry`."""
+    return {key: value for key, value in item.items() if not is_known_key(key)}
 
 
 def _item(values: dict[str, Any], name: str) -> dict[str, Any] | None:

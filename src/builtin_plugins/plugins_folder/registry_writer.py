@@ -36,7 +36,8 @@ def write_registry(
     if has_shared or registry.values["plugins"]:
         written.append((registry.shared, _complete(registry.shared, registry.values)))
     # The local registry comes last. If the process is killed between the two, an entry that moves
-    # to the shared registry is in both, and its personal keys count until the command is repeated.
+    # to the shared registry is in both. If the local entry is another version, it is complete and
+    # stays the user's version; the repeated command removes it.
     if registry.local is not None:
         written.append(
             (registry.personal, _complete(registry.personal, registry.local))

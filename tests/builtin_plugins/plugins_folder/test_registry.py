@@ -249,6 +249,108 @@ def test_an_edit_of_the_local_file_leaves_both_files(tmp_path: Path) -> None:
     ]
 
 
+_SHARED = Entry(
+    "acme", "git", "https://h.test/a", "1.0", ref="v1", commit="1" * 40, scripts={}
+)
+_PERSONAL = _SHARED.replaced(ref="v2", commit="2" * 40, installedAt="today")
+_NEXT = _SHARED.replaced(
+    source="https://h.test/b", directory="in", ref="v3", commit="3" * 40, scripts=None
+)
+
+
+def _write_both(directory: Path, shared: list[Any], personal: list[Any]) -> None:
+    for name, items in (
+        ("registry.json", shared),
+        ("registry.local.json", personal),
+    ):
+        values = {"version": "1.0.0", "plugins": items}
+        (directory / name).write_text(json.dumps(values))
+
+
+def _personal_items(directory: Path) -> list[Any]:
+    items = json.loads((directory / "registry.local.json").read_text())["plugins"]
+    assert isinstance(items, list)
+    return items
+
+
+def test_a_personal_version_gets_no_key_of_another_version(tmp_path: Path) -> None:
+    _write_both(tmp_path, [_SHARED.fields()], [])
+    registry = read_registry(str(tmp_path))
+    registry.put(_PERSONAL)
+    write_registry(registry)
+
+    _write_both(tmp_path, [_NEXT.fields()], _personal_items(tmp_path))
+    registry = read_registry(str(tmp_path))
+    assert registry.entries["acme"] == _PERSONAL
+
+    # What the team disables is disabled in every version.
+    disabled = _NEXT.replaced(enabled=False)
+    _write_both(tmp_path, [disabled.fields()], _personal_items(tmp_path))
+    registry = read_registry(str(tmp_path))
+    assert registry.entries["acme"] == _PERSONAL.replaced(enabled=False)
+
+
+def test_a_choice_about_the_teams_version_follows_its_versions(tmp_path: Path) -> None:
+    _write_both(tmp_path, [_SHARED.fields()], [])
+    registry = read_registry(str(tmp_path))
+    registry.put(_SHARED.replaced(enabled=False))
+    write_registry(registry)
+
+    _write_both(tmp_path, [_NEXT.fields()], _personal_items(tmp_path))
+    registry = read_registry(str(tmp_path))
+    assert registry.entries["acme"] == _NEXT.replaced(enabled=False)
+
+
+@pytest.mark.parametrize(
+    "shared", [[], [_SHARED.fields()]], ids=["personal", "also shared"]
+)
+def test_a_kill_between_the_two_files_leaves_the_former_version(
+    tmp_path: Path, shared: list[Any]
+) -> None:
+    """A version becomes the team's, and the process ends before the second file is replaced."""
+    _write_both(tmp_path, shared, [])
+    registry = read_registry(str(tmp_path))
+    registry.put(_PERSONAL)
+    write_registry(registry)
+
+    registry = read_registry(str(tmp_path))
+    registry.put(_NEXT, team=True)
+
+    def end() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_registry(registry, on_replaced=end)
+
+    registry = read_registry(str(tmp_path))
+    assert [item["ref"] for item in registry.values["plugins"]] == ["v3"]
+    assert (registry.entries, registry.problems) == ({"acme": _PERSONAL}, [])
+
+    # The repeated command.
+    registry.put(_NEXT, team=True)
+    write_registry(registry)
+    assert _personal_items(tmp_path) == []
+    assert read_registry(str(tmp_path)).entries == {"acme": _NEXT}
+
+
+def test_a_personal_entry_keeps_its_place_and_unknown_keys(tmp_path: Path) -> None:
+    own = [Entry(name, "local").fields() for name in ("one", "two")]
+    own[0]["colour"] = "red"
+    _write_both(tmp_path, [], own)
+    for enabled in (False, True):
+        registry = read_registry(str(tmp_path))
+        registry.put(registry.entries["one"].replaced(enabled=enabled))
+        write_registry(registry)
+    assert list(read_registry(str(tmp_path)).entries) == ["one", "two"]
+    assert _personal_items(tmp_path)[0]["colour"] == "red"
+
+    registry = read_registry(str(tmp_path))
+    registry.put(registry.entries["one"], team=True)
+    write_registry(registry)
+    assert [item["name"] for item in _personal_items(tmp_path)] == ["two"]
+    assert read_registry(str(tmp_path)).values["plugins"][0]["colour"] == "red"
+
+
 def test_a_change_that_fails_leaves_the_registry_as_it_was_read(tmp_path: Path) -> None:
     read = read_registry(str(tmp_path))
     changed = read.copied()

@@ -12,7 +12,7 @@ import pytest
 
 from testing.installation import Made
 from testing.plugin_sources import Repository, plugin_files, write_tree
-from testing.team import Team, script
+from testing.team import Team, registry_of, script
 
 
 @pytest.fixture
@@ -291,6 +291,25 @@ def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:
     ]
     assert [one["name"] for one in local] == ["ops"]
     assert run("more", "hi").all == (0, "more\n", "")
+
+
+def test_a_version_of_ones_own_stays_whole_if_the_team_moves_on(team: Team) -> None:
+    """The personal version consists of scripts; the team's next one has definitions."""
+    run = team.colleague.run
+    team.plugin.commit({"two.sh": script("two")}, remove=("ops",))
+    team.plugin.git("tag", "v2")
+    team.plugin.commit({"old.sh": script("old")}, remove=("two.sh",))
+    assert run("self", "plugin", "update", "ops").status == 0
+    assert run("self", "plugin", "add", team.plugin.url, "--team").status == 0
+    assert run("self", "plugin", "add", team.plugin.url, "--ref", "v2").status == 0
+    assert run("two").all == (0, "two\n", "")
+
+    team.plugin.commit(plugin_files("ops/three", "three"), remove=("old.sh",))
+    (team.root / "plugins/registry.json").write_text(
+        json.dumps(registry_of(team.plugin))
+    )
+    assert run("two").all == (0, "two\n", "")
+    assert run("self", "plugin", "show", "ops").stdout.count("v2") == 1
 
 
 def test_a_linked_directory_is_not_for_the_team(team: Team, tmp_path: Path) -> None:
