@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -99,6 +101,67 @@ def test_what_a_page_names_is_here(page: str) -> None:
     linked = [one for one in re.findall(r"\]\(([^)#]+)", text) if "://" not in one]
     for name in [*named, *linked]:
         assert (PROJECT / name).exists(), f"{page} names {name}"
+
+
+# In place of Python: it makes an environment of itself, and records the calls of pytest. As pytest
+# does, it exits with 5 if no test fits -k: `rare` is only in the package `two`.
+_RECORDER = """#!/bin/sh
+case "$*" in
+  "-m venv"*) mkdir -p "$4/bin"; cp "$0" "$4/bin/python"; cp "$0" "$4/bin/pip-licenses" ;;
+  *"-m pytest"*)
+    printf '%s:' "${PWD##*/}" >>"$RECORD"
+    for word; do case $word in tests*|rare|absent) printf ' %s' "$word" >>"$RECORD" ;; esac; done
+    echo >>"$RECORD"
+    case "$PWD $*" in */one\\ *rare*|*absent*) exit 5 ;; esac ;;
+esac
+"""
+_FILES = {"one": ["test_docs"], "two": ["test_docs", "test_two"]}
+_RUNS_OF_PACKAGES = {
+    "all": ([], 0, "one:\ntwo:\n"),
+    "in both": (["tests/test_docs.py"], 0, "one: tests/test_docs.py\ntwo: tests/test_docs.py\n"),
+    "in one": (["-q", "tests/test_two.py::test_a"], 0, "two: tests/test_two.py::test_a\n"),
+    "by its path": (["packages/one/tests/test_docs.py"], 0, "one: tests/test_docs.py\n"),
+    "package": (["packages/two/"], 0, "two: tests\n"),
+    "in none": (["tests/test_three.py"], 2, ""),
+    "-k in one": (["-k", "rare"], 0, "one: rare\ntwo: rare\n"),
+    "-k in none": (["-k", "absent"], 5, "one: absent\ntwo: absent\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "runs"), _RUNS_OF_PACKAGES.values(), ids=_RUNS_OF_PACKAGES
+)
+def test_a_test_file_runs_the_packages_that_have_it(
+    tmp_path: Path, arguments: list[str], status: int, runs: str
+) -> None:
+    for package, names in _FILES.items():
+        folder = tmp_path / "packages" / package / "tests"
+        folder.mkdir(parents=True)
+        for name in names:
+            (folder / f"{name}.py").touch()
+    script = tmp_path / "packages/run-tests"
+    shutil.copy(PROJECT / "packages/run-tests", script)
+    python = tmp_path / "python"
+    python.write_text(_RECORDER)
+    python.chmod(0o755)
+    record = tmp_path / "record"
+    record.touch()
+    environ = {
+        "PATH": os.environ["PATH"],
+        "PYTHON": str(python),
+        "RECORD": str(record),
+        "TMPDIR": str(tmp_path),
+    }
+    done = subprocess.run(
+        ["bash", script, *arguments],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, record.read_text()) == (status, runs), done.stderr
+    if status:
+        assert done.stderr.startswith("packages/run-tests: no package has ")
 
 
 @pytest.mark.parametrize(
