@@ -38,7 +38,7 @@ def test_the_suite_may_start_with_signals_ignored_and_programs_on_path(
             signal.signal(number, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
 
-    (tmp_path / "acme").symlink_to("/bin/true")
+    (tmp_path / "acme").symlink_to("/bin/sh")
     (tmp_path / "cli").symlink_to("/nonexistent")
     command = [
         sys.executable,

@@ -34,7 +34,7 @@ _SET = {
 # pip starts each build with `sys.executable`. "--only-binary" does not keep it from building what
 # a package requires from an address (`needed @ https://…/needed.tar.gz`).
 _PIP_WITHOUT_BUILDS = (
-    "import runpy, sys; sys.executable = '/bin/false'; "
+    "import runpy, sys; sys.executable = sys.argv.pop(1); "
     "runpy.run_module('pip', run_name='__main__', alter_sys=True)"
 )
 
@@ -62,6 +62,14 @@ def find_uv(environ: Mapping[str, str]) -> str:
         remedy = f"install uv, or install pip with: {sys.executable} -m ensurepip"
         raise OperationError(what, remedy)
     return uv
+
+
+def find_false(environ: Mapping[str, str]) -> str:
+    """Return the path of the program `false`, or else a path that cannot be executed."""
+    # It is in /bin on Linux and in /usr/bin on macOS; some systems have it only on PATH.
+    system: dict[str, str] = {}
+    program = find_program("false", system) or find_program("false", environ)
+    return program or os.devnull
 
 
 class Answer(NamedTuple):
@@ -110,7 +118,7 @@ class Installer(NamedTuple):
         """
         start = ("-m", "pip")
         if not can_build:
-            start = ("-c", _PIP_WITHOUT_BUILDS)
+            start = ("-c", _PIP_WITHOUT_BUILDS, find_false(self.environ))
         options = ("--no-input", "--disable-pip-version-check", "--no-color")
         command = [python, "-I", *start, *options, *arguments]
         return self._run(command, f"pip {arguments[0]}")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from builtin_plugins.administration.program.venv.installer import Installer
+from builtin_plugins.administration.program.venv.installer import (
+    Installer,
+    find_false,
+)
 from host import OperationError
 
 LINE = "A line of what was built\n"
@@ -34,3 +39,10 @@ def test_a_failure_of_uv_is_told_with_what_it_failed_at(
     with pytest.raises(OperationError) as failure:
         Installer({"PATH": f"{tmp_path}:/usr/bin:/bin"}, 60, ()).uv("pip", "compile")
     assert str(failure.value) == f"uv pip compile: {told}"
+
+
+@pytest.mark.parametrize("path", [os.environ["PATH"], "", "/nonexistent"])
+def test_the_interpreter_of_builds_that_nobody_allowed_fails(path: str) -> None:
+    program = find_false({"PATH": path})
+    assert os.path.isabs(program)
+    assert subprocess.run([program, "-c", ""], check=False).returncode == 1
