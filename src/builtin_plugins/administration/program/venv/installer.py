@@ -116,9 +116,9 @@ class Installer(NamedTuple):
 
         Unless it `can_build`, pip fails when it is about to run code of a package.
         """
-        start = ("-m", "pip")
+        start = ["-m", "pip"]
         if not can_build:
-            start = ("-c", _PIP_WITHOUT_BUILDS, find_false(self.environ))
+            start = ["-c", _PIP_WITHOUT_BUILDS, find_false(self.environ)]
         options = ("--no-input", "--disable-pip-version-check", "--no-color")
         command = [python, "-I", *start, *options, *arguments]
         return self._run(command, f"pip {arguments[0]}")
