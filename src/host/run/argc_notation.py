@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
-_MANY = "*+"
-_SEPARATORS = ",:@|/"
+_SIGNS = ("-", "+")  # of an option
+_SEPARATORS = (",", ":", "@", "|", "/")
 _PLACES = {"FILE": "file", "PATH": "file", "DIR": "directory"}
 
 
@@ -58,38 +58,46 @@ class Parameter:
             self.keys["name"] = self._take(_LETTERS)
             return
 
-        names: list[str] = []
-        while self._rest.startswith(("-", "+")) and len(names) < 2:
-            sign = self._rest[0]
-            self._rest = self._rest[1:]
-            names.append(sign + self._take(_LETTERS))
-            following = self._rest.lstrip()
-            if following == self._rest or not following.startswith(("-", "+")):
-                break
+        short = ""
+        long = self._take_option()
+        following = self._rest.lstrip()
+        has_blank = following != self._rest
+        if has_blank and following.startswith(_SIGNS):
             self._rest = following
+            short = long
+            long = self._take_option()
 
-        long = names[-1] if names else ""
-        self.keys["name"] = long.rstrip("-") or long
         # Words such as `-c` alone, `-fa`, `+c` and `-X-` have no equivalent.
-        if not long.startswith("--") or long.endswith("-"):
+        self.keys["name"] = long
+        if long.endswith("-"):
             self.exact = False
-        if len(names) > 1:
-            short = names[0]
+            if long.strip("-"):
+                self.keys["name"] = long.rstrip("-")
+        if not long.startswith("--"):
+            self.exact = False
+        if short:
             self.keys["short"] = short
-            if len(short) != 2 or not short.startswith("-"):
+            if len(short) != 2 or short[0] != "-":
                 self.exact = False
+
+    def _take_option(self) -> str:
+        """Take an option such as `-t`, `--tries` or `+t`, or ""."""
+        if not self._rest.startswith(_SIGNS):
+            return ""
+        sign = self._rest[0]
+        self._rest = self._rest[1:]
+        return sign + self._take(_LETTERS)
 
     def _read_modifier(self) -> None:
         """Read the sign behind the name: `!` required, `*` and `+` repeated, `~` the rest."""
         mark = self._rest[:1]
         if mark == "!":
             self.keys["required"] = True
-        elif mark and mark in _MANY:
+        elif mark in ("*", "+"):
             self._set_repeats()
             if mark == "+":
                 self.keys["required"] = True
-            following = self._rest[1:2]
-            if following and following in _SEPARATORS:
+            if self._rest.startswith(_SEPARATORS, 1):
                 self._rest = self._rest[1:]
                 self.keys["separator"] = True
         elif mark == "~":

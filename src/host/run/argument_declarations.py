@@ -44,6 +44,7 @@ def read_declarations(
         if argument.complete not in ("", *COMPLETIONS) and not ours:
             _check_program("complete", argument.complete, fields, folder)
         _check_alone(argument, fields, taken)
+
         if not argument.option:
             if last is not None:
                 _check_order(last, argument, fields)
@@ -124,7 +125,8 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
     name = argument.bare_name
     if argument.option:
         name = argument.name.removeprefix("--")
-    if name[:1] not in _LETTERS or not _NAME.issuperset(name):
+    is_valid = name[:1] in _LETTERS and _NAME.issuperset(name)
+    if not is_valid:
         what = "expected letters, digits, - and _ (after -- for an option)"
         raise fields.refused("name", f"{what}; found {argument.name}")
     # The caller gets help with `--help`, whatever the command declares (SPEC 2.8).
@@ -133,8 +135,8 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
 
     short = argument.short
     if short:
-        is_valid = len(short) == 2 and short[0] == "-" and short[1] in _LETTERS
-        if not is_valid:
+        letter = short.removeprefix("-")
+        if short != f"-{letter}" or letter not in _LETTERS:
             reason = f"expected - and a letter or digit; found {short}"
             raise fields.refused("short", reason)
     if argument.env:

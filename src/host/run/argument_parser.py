@@ -74,19 +74,21 @@ class CommandLine:
         self.arguments = arguments
         self.program = program
         self.command = " ".join(words)
-        self.options: dict[str, Argument] = {}
-        for argument in arguments:
-            if argument.option:
-                self.options[argument.name] = argument
-                self.options[argument.short or argument.name] = argument
-                self.options[argument.negation or argument.name] = argument
         self.names = {argument.name: argument.bare_name for argument in arguments}
 
-        self.any_form_after: list[
-            int
-        ] = []  # after so many loose words, the next may be any word
+        self.options: dict[str, Argument] = {}
+        positional: list[Argument] = []
+        for argument in arguments:
+            if argument.option:
+                for name in (argument.name, argument.short, argument.negation):
+                    if name:
+                        self.options[name] = argument
+            else:
+                positional.append(argument)
+
+        # After so many loose words, the next may be any word.
+        self.any_form_after: list[int] = []
         self.passed_after = -1  # after so many, every word is passed on; -1 for never
-        positional = [argument for argument in arguments if not argument.option]
         for index, argument in enumerate(positional):
             if argument.passthrough:
                 self.any_form_after.append(index)
@@ -107,9 +109,8 @@ class CommandLine:
                 return
             word = self.rest.pop()
 
-            looks_short = (
-                word.startswith("-") and word != "-"
-            )  # `-` alone is often stdin
+            # `-` alone is often stdin.
+            looks_short = word.startswith("-") and word != "-"
             if len(self.loose) in self.any_form_after:
                 self.loose.append(word)
             elif word == "--":
@@ -144,7 +145,11 @@ class CommandLine:
 
     def long(self, word: str) -> None:
         name, equals, value = word.partition("=")
-        self.take(self.option(name, name), name, value if equals else None)
+        argument = self.option(name, name)
+        if equals:
+            self.take(argument, name, value)
+        else:
+            self.take(argument, name)
 
     def short(self, word: str) -> None:
         """Parse short options in one word, such as `-abc`; only the last may have a value."""
@@ -163,13 +168,17 @@ class CommandLine:
 
     def option(self, name: str, word: str) -> Argument:
         """Return the option `name` in a word. Raises UsageError if there is none."""
-        if name not in self.options:
-            from host.run.suggestions import did_you_mean
+        argument = self.options.get(name)
+        if argument is not None:
+            return argument
 
-            known = [option for option in self.options if option.startswith("--")]
-            remedy = did_you_mean(word, known) or self.usage
-            raise self.unfit(f"unknown option {name}", remedy)
-        return self.options[name]
+        from host.run.suggestions import did_you_mean
+
+        long_options = [option for option in self.options if option.startswith("--")]
+        remedy = did_you_mean(word, long_options)
+        if not remedy:
+            remedy = self.usage
+        raise self.unfit(f"unknown option {name}", remedy)
 
     def take(self, argument: Argument, name: str, value: str | None = None) -> None:
         """Store the option `name`; if it needs a value and `value` is None, use the next word."""
@@ -205,22 +214,26 @@ class CommandLine:
             loose = loose[count:]
 
         if loose:
-            raise self.unfit(f"unexpected argument {loose[0] or EMPTY}", self.usage)
+            word = loose[0] or EMPTY
+            raise self.unfit(f"unexpected argument {word}", self.usage)
 
     def add_callers(self, environ: "Mapping[str, str]") -> None:
         """Set arguments from the caller's variables (`env`), unless the command line sets them."""
         for argument in self.arguments:
-            is_set = argument.name in self.texts
-            if argument.env in environ and not is_set:
-                self.texts[argument.name] = [environ[argument.env]]
+            if argument.name in self.texts:
+                continue
+            text = environ.get(argument.env)
+            if text is not None:
+                self.texts[argument.name] = [text]
                 self.names[argument.name] = argument.env
 
     def values(self, argument: Argument) -> "Sequence[str]":
         """Return the texts of an argument, or its default, or ()."""
-        texts = self.texts.get(argument.name)
-        if texts is not None:
-            return texts
-        return () if argument.default is None else (argument.default,)
+        if argument.name in self.texts:
+            return self.texts[argument.name]
+        if argument.default is not None:
+            return (argument.default,)
+        return ()
 
     def check(self) -> None:
         """Raise UsageError for invalid values and conflicts, or else for missing arguments."""
@@ -235,23 +248,27 @@ class CommandLine:
 
         # The user can be asked for missing arguments, but not for the faults above.
         if missing:
+            names = ", ".join(missing)
             verb = "is" if len(missing) == 1 else "are"
-            error = self.unfit(f"{', '.join(missing)} {verb} missing", self.usage)
+            error = self.unfit(f"{names} {verb} missing", self.usage)
             raise MissingArgumentsError(error, self)
 
     def check_conflicts(self, argument: Argument) -> None:
         """Raise UsageError if an argument is given that conflicts with `argument`."""
+        name = self.names[argument.name]
         for other in self.arguments:
             if other.name in argument.conflicts and self.is_given(other):
-                names = f"{self.names[argument.name]} and {self.names[other.name]}"
-                raise self.unfit(f"{names} cannot be given together")
+                both = f"{name} and {self.names[other.name]}"
+                raise self.unfit(f"{both} cannot be given together")
 
     def check_text(self, argument: Argument, text: str) -> None:
         """Raise UsageError for a text that the argument does not accept."""
         name = self.names[argument.name]
-        shown = text or EMPTY
         if argument.secret:
             shown = HIDDEN
+        else:
+            shown = text or EMPTY
+
         if not argument.accepts(text):
             from host.run.suggestions import did_you_mean
 
@@ -294,8 +311,8 @@ class CommandLine:
         for argument in self.arguments:
             name = argument.variable
             values = self.values(argument)
-            if argument.flag:  # a caller's variable may say "yes" or "1"
-                values = ["true" if _is_true(text) else "false" for text in values]
+            if argument.flag:
+                values = [_truth(text) for text in values]
 
             if argument.repeats:
                 variables[f"{name}_COUNT"] = str(len(values))
@@ -310,6 +327,13 @@ class CommandLine:
 
 def _is_true(text: str) -> bool:
     return text.lower() in TRUE
+
+
+def _truth(text: str) -> str:
+    """Return "true" or "false" for the text of a flag; a caller's variable may say "yes"."""
+    if _is_true(text):
+        return "true"
+    return "false"
 
 
 def _fault(kind: str, path: str) -> str:

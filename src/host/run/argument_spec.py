@@ -83,12 +83,15 @@ class Argument(Record):
     @property
     def negation(self) -> str:
         """The option that makes a negatable flag false, `--no-…`, or "" for any other argument."""
-        return f"--no-{self.name[2:]}" if self.negatable else ""
+        if self.negatable:
+            return f"--no-{self.name[2:]}"
+        return ""
 
     @property
     def variable(self) -> str:
         """The variable ARG_NAME; a repeated argument sets ARG_NAME_COUNT, ARG_NAME_1 and so on."""
-        return f"ARG_{self.bare_name.lstrip('-').upper().replace('-', '_')}"
+        name = self.bare_name.lstrip("-").upper()
+        return f"ARG_{name.replace('-', '_')}"
 
     @property
     def form(self) -> str:
@@ -101,12 +104,15 @@ class Argument(Record):
     @property
     def usage(self) -> str:
         """The argument's form in a usage line: `<env>`, `[--count N]`, `[files...]`."""
-        if not self.option:
-            return f"<{self.form}>" if self.required else f"[{self.form}]"
-        dots = REPEATS if self.repeats else ""
+        if self.option:
+            dots = REPEATS if self.repeats else ""
+            if self.required:
+                return f"{self.form}{dots}"
+            return f"[{self.form}]{dots}"
+
         if self.required:
-            return f"{self.form}{dots}"
-        return f"[{self.form}]{dots}"
+            return f"<{self.form}>"
+        return f"[{self.form}]"
 
     def owns(self, variable: str) -> bool:
         """Return whether `variable`, such as ARG_NAME or ARG_NAME_1, belongs to this argument."""
@@ -114,8 +120,11 @@ class Argument(Record):
             return True
         if not self.repeats:
             return False
+
         name, _, last = variable.rpartition("_")
-        return name == self.variable and (last == "COUNT" or is_digits(last))
+        if name != self.variable:
+            return False
+        return last == "COUNT" or is_digits(last)
 
     @property
     def expected(self) -> str:

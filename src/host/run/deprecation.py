@@ -11,10 +11,14 @@ if TYPE_CHECKING:
 
 def report_deprecation(match: "Match", report: "Callable[[Problem], None]") -> None:
     """Call `report` with a warning if the command is deprecated or runs in place of another one."""
-    definition = match.definition
+    command = " ".join(match.words)
+
     moved = match.moved_from
     if moved is not None and moved.definition is not None:
-        what = f"this command is now: {' '.join(match.words)}"
-        report(Problem(" ".join(moved.words), what, moved.definition.deprecated))
+        former = " ".join(moved.words)
+        what = f"this command is now: {command}"
+        report(Problem(former, what, moved.definition.deprecated))
+
+    definition = match.definition
     if definition is not None and definition.deprecated:
-        report(Problem(" ".join(match.words), "deprecated", definition.deprecated))
+        report(Problem(command, "deprecated", definition.deprecated))

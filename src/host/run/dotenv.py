@@ -197,14 +197,16 @@ def _plain_bindings(text: str) -> "list[Binding] | None":
             continue
 
         name, equals, written = line.removeprefix("export ").partition("=")
-        if not equals or not is_name(name) or not line.isprintable():
+        if not equals or not is_name(name):
             return None
+        if not line.isprintable():
+            return None
+
         quote = written[:1]
         if quote in ("'", '"'):
             value = written[1:-1]
-            if (
-                written != f"{quote}{value}{quote}"
-            ):  # it is not closed, or text follows it
+            is_closed = written == f"{quote}{value}{quote}"
+            if not is_closed:  # or text follows it
                 return None
         else:
             value = written.lstrip(" ")

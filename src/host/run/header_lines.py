@@ -29,7 +29,6 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
     end = ""  # the delimiter that ends the docstring
     kind = COMMENT
     for number, line in enumerate(lines):
-        bare = line.lstrip()
         start = "" if end else _beginning(line, _DOCSTRINGS)
         if start:
             yield GAP, ""
@@ -42,6 +41,7 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
                 end = ""
             continue
 
+        bare = line.lstrip()
         mark = _beginning(bare, MARKS)
         text = bare.removeprefix(mark).removeprefix(" ")
         is_shebang = number == 0 and line.startswith("#!")
@@ -55,7 +55,8 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
             yield GAP, ""
         else:
             yield CODE, bare
-            if not bare.startswith(_SETTINGS) and not _is_assignment(bare):
+            may_stand_above_tags = bare.startswith(_SETTINGS) or _is_assignment(bare)
+            if not may_stand_above_tags:
                 return
             kind = LATE
 
@@ -72,9 +73,13 @@ def _line_of_docstring(inside: str, start: str, end: str) -> str:
     """Return a line without the stars that frame a comment in C: ` * Copy a table`."""
     if end != "*/":
         return inside
-    text = inside.strip("*") if start == "/*" else inside
-    if text.lstrip().startswith("*"):
-        text = text.lstrip()[1:]
+    text = inside
+    if start == "/*":
+        text = text.strip("*")
+
+    bare = text.lstrip()
+    if bare.startswith("*"):
+        text = bare[1:]
     return text.removeprefix(" ")
 
 
@@ -90,19 +95,24 @@ def without_local_comment(rows: "list[tuple[str, str]]") -> "list[tuple[str, str
             continue
 
         # The block of comments above the code is `result[start:end]`.
-        end = len(result)
-        while end and result[end - 1][0] == GAP:
-            end -= 1
-        start = end
-        while start and result[start - 1][0] == COMMENT:
-            start -= 1
-
-        is_below_gap = start > 0 and result[start - 1][0] == GAP
-        is_adjacent = end == len(result)
-        if is_below_gap and (is_adjacent or _is_title(result[start:end], text)):
-            result[start:end] = [(LOCAL, line) for _, line in result[start:end]]
+        end = _begin_of_kind(GAP, result, len(result))
+        start = _begin_of_kind(COMMENT, result, end)
+        if _begin_of_kind(GAP, result, start) < start:  # it is below an empty line
+            is_adjacent = end == len(result)
+            if is_adjacent or _is_title(result[start:end], text):
+                for index in range(start, end):
+                    _, line = result[index]
+                    result[index] = (LOCAL, line)
         result.append((GAP, ""))
     return result
+
+
+def _begin_of_kind(kind: str, rows: "list[tuple[str, str]]", end: int) -> int:
+    """Return where the rows of one kind begin that end before the index `end`."""
+    begin = end
+    while begin > 0 and rows[begin - 1][0] == kind:
+        begin -= 1
+    return begin
 
 
 def _is_title(block: "list[tuple[str, str]]", code: str) -> bool:
@@ -110,9 +120,14 @@ def _is_title(block: "list[tuple[str, str]]", code: str) -> bool:
 
     Such a comment has empty lines at its top and bottom.
     """
-    if len(block) < 2 or not _is_function(code):
+    if len(block) < 2:
         return False
-    return block[0][1] == "" and block[-1][1] == ""
+    if not _is_function(code):
+        return False
+
+    _, first = block[0]
+    _, last = block[-1]
+    return first == "" and last == ""
 
 
 def _is_assignment(code: str) -> bool:
@@ -124,7 +139,10 @@ def _is_assignment(code: str) -> bool:
 
 
 def _is_function(code: str) -> bool:
-    return code.startswith("function ") or code.partition("(")[2].startswith(")")
+    if code.startswith("function "):
+        return True
+    _, _, after = code.partition("(")
+    return after.startswith(")")
 
 
 def _text_of(comment: str, mark: str) -> str:
@@ -135,5 +153,8 @@ def _text_of(comment: str, mark: str) -> str:
     text = text.removeprefix(" ").rstrip()
     if not text.endswith("#"):
         return text
+
     bare = text.rstrip("#").rstrip("-=*")
-    return bare.rstrip() if bare.endswith("  ") else text
+    if bare.endswith("  "):
+        return bare.rstrip()
+    return text

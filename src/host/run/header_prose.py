@@ -54,38 +54,52 @@ def is_prose(line: str) -> bool:
 
     if line.startswith(_REMINDERS) or "do not edit" in low:
         return False
-    if line.startswith("<") and line.endswith(">"):  # an address, or a tag of XML
+    if _is_address(line, low) or is_heading(line):
         return False
 
     # A command, an item of a list, a quotation or an address.
     if line.startswith(("$", "- ", "* ", "+ ", "> ", "http")):
         return False
+    return any(map(str.isalnum, line))
 
-    if "://" in line:
-        is_one_word = " " not in line.strip("<>()*- ")
-        if is_one_word or low.startswith(_ORIGINS):
-            return False
-    return any(map(str.isalnum, line)) and not is_heading(line)
+
+def _is_address(line: str, low: str) -> bool:
+    """Return whether a line is an address or a tag of XML, or says where a file is from."""
+    if line.startswith("<") and line.endswith(">"):
+        return True
+    if "://" not in line:
+        return False
+    is_one_word = " " not in line.strip("<>()*- ")
+    return is_one_word or low.startswith(_ORIGINS)
 
 
 def is_heading(line: str) -> bool:
     """Return whether a line ends in `:` or is one word in capitals."""
     bare = line.strip(" \t*#=-")
-    return bare.endswith(":") or (bare.isupper() and " " not in bare)
+    if bare.endswith(":"):
+        return True
+    return bare.isupper() and " " not in bare
 
 
 def first_sentence(text: str) -> str:
     """Return the first sentence of a text in one line."""
     for index, sign in enumerate(text):
-        if sign not in ".!?" or text[index + 1 : index + 2] != " ":
+        if sign not in ".!?":
+            continue
+        blank = text[index + 1 : index + 2]
+        after = text[index + 2 : index + 3]
+        if blank != " " or after.islower():
             continue
 
-        word = text[:index].rpartition(" ")[2]
+        _, _, word = text[:index].rpartition(" ")
         before = word.lstrip("(\"'").lower()
         if not before:  # a point alone, such as an ellipsis
             continue
-        after = text[index + 2 : index + 3]
-        is_abbreviation = sign == "." and (before in _ABBREVIATIONS or len(before) == 1)
-        if not is_abbreviation and not after.islower():
-            return text[: index + 1]
+        if sign == "." and _is_abbreviation(before):
+            continue
+        return text[: index + 1]
     return text
+
+
+def _is_abbreviation(word: str) -> bool:
+    return len(word) == 1 or word in _ABBREVIATIONS

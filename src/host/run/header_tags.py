@@ -34,9 +34,12 @@ def tag_of(text: str) -> "Tag | None":
 def _prefixed_tag(bare: str) -> "Tag | None":
     """Return the tag in `omarchy:summary=TEXT`, whatever the prefix."""
     name, equals, value = bare.partition("=")
-    prefix, colon, key = name.partition(":")
-    if not (equals and colon and prefix and key):
+    if not equals:
         return None
+    prefix, _, key = name.partition(":")
+    if not prefix or not key:
+        return None
+
     # An address with a query, or a sentence, is no tag.
     if "/" in key or " " in name:
         return None
@@ -45,8 +48,10 @@ def _prefixed_tag(bare: str) -> "Tag | None":
 
 def _at_tag(bare: str) -> "Tag | None":
     """Return the tag in `@raycast.title TITLE` or `@option NOTATION`."""
-    name, _, value = bare[1:].replace("\t", " ").partition(" ")
+    text = bare[1:].replace("\t", " ")
+    name, _, value = text.partition(" ")
     prefix, dot, key = name.partition(".")
+
     letters = prefix.replace("-", "").replace("_", "")
     if not letters.isalnum():
         return None

@@ -30,7 +30,7 @@ def load_reference(reference: str) -> "Any":
     except (
         Exception,
         SystemExit,
-    ) as failure:  # a module may do anything when it is imported
+    ) as failure:  # a module that is imported may do anything
         what = f"cannot be loaded: {type(failure).__name__}: {failure}"
         raise PluginError(Problem(reference, what)) from failure
     return target
@@ -43,8 +43,11 @@ def complete_import_path(needed: str = "") -> None:
     `site` is imported only if that package is not found without it.
     """
     is_complete = not sys.flags.no_site or "site" in sys.modules
-    if is_complete or (needed and _finds(needed)):
+    if is_complete:
         return
+    if needed and _finds(needed):
+        return
+
     import site
 
     # The output of a `.pth` file goes to stderr, so that it is not taken for that of the command.
@@ -77,19 +80,25 @@ def enter_plugin(folders: "Sequence[str]") -> None:
     if former:
         _forget_modules(former)
 
-    behind_library = 0
+    end = _end_of_library()
+    sys.path[end:end] = map(_PluginFolder, folders)
+
+
+def _end_of_library() -> int:
+    """Return the index in `sys.path` behind the standard library."""
+    end = 0
     for index, entry in enumerate(sys.path):
-        if entry.endswith("/lib-dynload"):  # the last directory of the standard library
-            behind_library = index + 1
-    sys.path[behind_library:behind_library] = map(_PluginFolder, folders)
+        if entry.endswith("/lib-dynload"):  # the library's last directory
+            end = index + 1
+    return end
 
 
 def _forget_modules(folders: "Sequence[str]") -> None:
     """Remove the modules below these folders, so that another plugin imports its own."""
-    inside = tuple([f"{folder}/" for folder in folders])
-    for name, module in [*sys.modules.items()]:
-        file = getattr(module, "__file__", None) or ""  # None for a namespace package
-        if file.startswith(inside):
+    beginnings = tuple([f"{folder}/" for folder in folders])
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)  # None for a namespace package
+        if file and file.startswith(beginnings):
             del sys.modules[name]
 
 

@@ -73,9 +73,8 @@ def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:
     for token in _TOKEN.finditer(text):
         sign = token[0]
         if sign in ("]", "}"):
-            del above[
-                -1:
-            ]  # the text may be invalid, and have more brackets than it opened
+            if above:  # an invalid text may have more brackets than it opened
+                above.pop()
             continue
 
         outer, numbers = above[-1] if above else ("", None)
@@ -85,15 +84,19 @@ def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:
         elif token[2]:
             path = f"{outer}.{token[1][1:-1]}".removeprefix(".")
             yield path, token.start()
-        if sign in ("{", "["):
-            above.append((path, count() if sign == "[" else None))
+        if sign == "[":
+            above.append((path, count()))
+        elif sign == "{":
+            above.append((path, None))
 
 
 def position_of_key(text: str, offsets: Mapping[str, int], key: str) -> tuple[int, int]:
     """Return the line and column of a key, or of its nearest parent that has an offset."""
     while key and key not in offsets:
-        last_part = max(key.rfind("."), key.rfind("["), 0)
-        key = key[:last_part]
+        dot = key.rfind(".")
+        bracket = key.rfind("[")
+        key = key[: max(dot, bracket, 0)]
+
     beginning = len(text) - len(text.lstrip())
     before = text[: offsets.get(key, beginning)]
     line = before.count("\n") + 1

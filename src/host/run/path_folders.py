@@ -44,13 +44,20 @@ def check_folders(definition: "Definition") -> list[PathFolder]:
 def _checked(path: str, folder: str, file: str, roots: "Iterable[str]") -> PathFolder:
     """Return the folder at `path`, as `folder` in `file` names it. Raises DefinitionError."""
     real = realpath(path)
-    if not any(is_inside(real, realpath(root)) for root in roots):
+    if not _is_in_one_of(roots, real):
         what = f"{folder} leads to {real}, which is outside the plugin, project or installation"
         raise DefinitionError(Problem(file, what, key="path"))
     if ":" in real:
         what = f"{real} contains a colon, which separates the folders in PATH"
         raise DefinitionError(Problem(file, what, "rename that folder", key="path"))
     return PathFolder(real, f"{file}: path")
+
+
+def _is_in_one_of(roots: "Iterable[str]", real: str) -> bool:
+    for root in roots:
+        if is_inside(real, realpath(root)):
+            return True
+    return False
 
 
 def append_folders(
@@ -60,7 +67,8 @@ def append_folders(
 
     Without a value, the system's default path comes first. No folder is added twice.
     """
-    value = DEFAULT_PATH if value is None else value
+    if value is None:
+        value = DEFAULT_PATH
     known = value.split(":")
     added: list[str] = []
     for folder in folders:

@@ -55,7 +55,9 @@ class Project:
             name = self.fields().text("name")
         except DefinitionError:
             name = ""
-        return name or basename(self.root) or self.root
+        if name:
+            return name
+        return basename(self.root) or self.root  # "/" has no name
 
     @property
     def allows_assistants(self) -> bool:
@@ -95,10 +97,14 @@ class Project:
 
         mode = status.st_mode
         is_sticky = mode & _stat.S_ISVTX != 0
+        is_open_to_all = mode & 0o002 != 0
+        if is_sticky and may_be_sticky:
+            is_open_to_all = False
+
         change = ""  # of the mode, for the remedy
         if not self.is_named and status.st_uid not in owners(self.environ):
             fault = "belongs to another user"
-        elif mode & 0o002 and not (may_be_sticky and is_sticky):
+        elif is_open_to_all:
             fault = "every user can write to it"
             if not is_sticky:  # a sticky directory must stay writable
                 change = "o-w"
@@ -108,8 +114,10 @@ class Project:
         else:
             return
 
-        remedy = f"run: chmod {change} {quoted(real)}" if change else ""
         what = f"{fault}, so this project is ignored"
+        remedy = ""
+        if change:
+            remedy = f"run: chmod {change} {quoted(real)}"
         raise DefinitionError(Problem(real, what, remedy))
 
 
@@ -139,7 +147,7 @@ def _is_own_group(status: posix.stat_result, environ: "Mapping[str, str]") -> bo
         except KeyError:
             continue
         # Debian's user private groups: the group has the user's name and no other member.
-        has_others = bool({*group.gr_mem} - {name})
-        if group.gr_name == name and not has_others:
+        others = set(group.gr_mem) - {name}
+        if group.gr_name == name and not others:
             return True
     return False

@@ -32,12 +32,10 @@ def call_provider(
         enter_plugin(folders)
         provider = load_reference(reference)
         answer = provider(words, dict(environ))
-        is_valid = isinstance(answer, dict) and all(
-            map(_is_variable, answer, answer.values())
-        )
-        if not is_valid:
+        if not _has_variables(answer):
             what = "expected a dict that maps variable names to strings without NUL"
             raise SourceError(what)
+
         # Subclasses of str and dict could not leave the child.
         return {str(name): str(value) for name, value in answer.items()}
 
@@ -51,6 +49,14 @@ def call_provider(
     return answer
 
 
+def _has_variables(answer: "Any") -> bool:
+    """Return whether a provider's answer is a dict of variables."""
+    if not isinstance(answer, dict):
+        return False
+    return all(map(_is_variable, answer, answer.values()))
+
+
 def _is_variable(name: "Any", value: "Any") -> bool:
-    is_text = isinstance(name, str) and isinstance(value, str)
-    return is_text and is_name(name) and b"\0" not in encode(value)
+    if not isinstance(name, str) or not isinstance(value, str):
+        return False
+    return is_name(name) and b"\0" not in encode(value)

@@ -15,12 +15,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from dotenv.parser import Binding as Statement
+
     # Name, value, whether the value is literal, and the line number of an assignment. A value that
     # is not literal is expanded, which also removes its backslashes.
     Binding = tuple[str, str, bool, int]
 
 _MOST_NAMED = 5  # names in the message about an unclosed quote
 _PAIR = "\\\\"
+_QUOTES = ("'", '"')
 # A line of Base64 that ends with = is not an assignment.
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=*\s*$)")
 
@@ -32,7 +35,8 @@ def parse(
     complete_import_path("dotenv")
     from dotenv.parser import parse_stream
 
-    for binding in parse_stream(io.StringIO(text.replace(_PAIR, _PAIR * 2))):
+    doubled = text.replace(_PAIR, _PAIR * 2)
+    for binding in parse_stream(io.StringIO(doubled)):
         if binding.key is None and not binding.error:
             continue  # blank, or a comment
 
@@ -40,14 +44,17 @@ def parse(
         statement = binding.original.string
         blank = len(statement) - len(statement.lstrip())
         line = binding.original.line + statement.count("\n", 0, blank)
-        written = statement.partition("=")[2].strip()
-        name = binding.key
-        value = binding.value
-        is_quoted = written.startswith(("'", '"'))
-        if binding.error or name is None or value is None or not is_name(name):
+
+        _, _, after = statement.partition("=")
+        written = after.strip()
+        if not _is_assignment(binding):
             what = _fault_of(written)
             warn(Problem(path, f"{what}; ignored", line=line))
-        elif is_quoted:
+            continue
+
+        name = str(binding.key)
+        value = str(binding.value)
+        if written.startswith(_QUOTES):
             lines = written.split("\n")
             if len(lines) > 1 and _ASSIGNED.match(lines[-1]):
                 what = _open_quote(lines)
@@ -61,12 +68,20 @@ def parse(
             yield name, value, False, line
 
 
+def _is_assignment(binding: "Statement") -> bool:
+    """Return whether a statement gives a value to a variable, and has no error."""
+    if binding.error or binding.key is None:
+        return False
+    return is_name(binding.key) and binding.value is not None
+
+
 def _fault_of(written: str) -> str:
     """Return what is wrong with a statement, of which `written` is the text after the first `=`."""
-    lines = written.split("\n")
-    is_quoted = written.startswith(("'", '"'))
-    if is_quoted and (len(lines) > 1 or written.count(written[0]) == 1):
-        return _open_quote(lines)
+    if written.startswith(_QUOTES):
+        lines = written.split("\n")
+        is_alone = written.count(written[0]) == 1
+        if is_alone or len(lines) > 1:
+            return _open_quote(lines)
     return "this line is not NAME=value"
 
 

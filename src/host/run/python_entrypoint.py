@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from host.run.messages import Messages
+
 
 def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     """Call the click command or callable that `argv` names; return its exit status.
@@ -54,19 +56,21 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
         drop_output()
         messages = Messages(called, environ)
         if isinstance(failure, HostError):
-            error = failure
-        elif messages.debugging:
+            return _report(failure, messages)
+        if messages.debugging:
             raise
-        else:
-            what = f"{type(failure).__name__}: {failure}"
-            error = HostError(what, "for details, set DEBUG=1")
-
-        for problem in error.others:
-            messages.error(problem.what)
-        messages.error(error.what, error.remedy)
-        return error.status
+        what = f"{type(failure).__name__}: {failure}"
+        return _report(HostError(what, "for details, set DEBUG=1"), messages)
 
     return status
+
+
+def _report(error: HostError, messages: "Messages") -> int:
+    """Report an error of the command, and return its exit status."""
+    for problem in error.others:
+        messages.error(problem.what)
+    messages.error(error.what, error.remedy)
+    return error.status
 
 
 def _hide_own_locale() -> None:

@@ -19,7 +19,8 @@ def confirm(question: str, words: "Sequence[str]") -> None:
     `unconfirmed` says whether anybody can be asked.
     """
     if not is_agreed(question):
-        raise NotConfirmedError(f"{' '.join(words)}: not confirmed; nothing was run")
+        command = " ".join(words)
+        raise NotConfirmedError(f"{command}: not confirmed; nothing was run")
 
 
 def unconfirmed(
@@ -45,12 +46,15 @@ def can_ask(*, may_ask: bool) -> bool:
     `allows_questions`), and stdin and stderr are terminals. In CI, a pseudo-terminal would wait for
     an answer that nobody gives.
     """
-    return may_ask and os.isatty(0) and os.isatty(2)
+    if not may_ask:
+        return False
+    return os.isatty(0) and os.isatty(2)
 
 
 def is_agreed(question: str) -> bool:
     """Ask a yes-or-no question on the terminal; return whether the answer is y or yes."""
-    return ask(f"{printable(question)} [y/N] ") in ("y", "yes")
+    answer = ask(f"{printable(question)} [y/N] ")
+    return answer in ("y", "yes")
 
 
 def ask(question: str) -> str:

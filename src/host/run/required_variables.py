@@ -5,6 +5,7 @@ A run loads this module only for a definition that has this key.
 
 from host.errors import Problem, SourceError
 from host.run.json_file import Fields
+from host.run.words import is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,18 +83,28 @@ def _has_type(kind: str, value: str) -> bool:
         return is_integer(value)
 
     if kind == "port":
-        is_number = value.isascii() and value.isdigit()
-        return (
-            is_number and 1 <= int(value[:9]) <= 65535
-        )  # a long number takes long to convert
+        return _is_port(value)
 
     if any(map(str.isspace, value)):
         return False
     if kind == "email":
-        user, _, domain = value.partition("@")
-        return user != "" and domain.strip(".") != "" and "@" not in domain
+        return _is_email(value)
     scheme, _, rest = value.partition("://")
     return scheme != "" and rest.strip("/") != ""
+
+
+def _is_port(value: str) -> bool:
+    if not is_digits(value):
+        return False
+    number = int(value[:9])  # a long number takes long to convert
+    return 1 <= number <= 65535
+
+
+def _is_email(value: str) -> bool:
+    user, _, domain = value.partition("@")
+    if "@" in domain:
+        return False
+    return user != "" and domain.strip(".") != ""
 
 
 def check_required(
@@ -114,13 +125,15 @@ def check_required(
     """
     faults = {}
     for name in required:
+        if name in pending:
+            continue
         value = value_of(name)
         if value == "" and name in caller:
             # The caller's empty value wins over every source, so setting it there has no effect.
             fault = "is empty in your environment (give it a value there, or unset it)"
         else:
             fault = name.fault(value or None)
-        if fault and name not in pending:
+        if fault:
             faults[name] = fault
     if not faults:
         return
@@ -128,14 +141,19 @@ def check_required(
     texts = [f"{name} {fault}" for name, fault in faults.items()]
     if "must be set" in faults.values():
         texts += [f"{path} does not exist" for path in missing]
-    raise SourceError(Problem(file, "; ".join(texts), where_to_set([*faults])))
+    what = "; ".join(texts)
+    raise SourceError(Problem(file, what, where_to_set([*faults])))
 
 
 def where_to_set(names: "Sequence[RequiredVariable]") -> str:
     """Return the remedy for missing variables: their hints, or else where to set them."""
     if len(names) == 1:
         return names[0].hint or _where_to_set("it")
-    remedies = [f"{name}: {name.hint}" for name in names if name.hint]
+
+    remedies = []
+    for name in names:
+        if name.hint:
+            remedies.append(f"{name}: {name.hint}")
     if len(remedies) < len(names):
         remedies.append(_where_to_set("them"))
     return "; ".join(remedies)

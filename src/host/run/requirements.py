@@ -49,9 +49,7 @@ def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, 
         key = f"requires[{index}]"
 
         if type(item) is str:
-            # The name ends at the first operator: `jq>=1.6`.
-            program = item.replace("<", ">").replace("=", ">").partition(">")[0]
-            version = item[len(program) :]
+            program, version = _parts_of(item)
             hint = ""
         else:
             inner = Fields(fields.path, item, key)
@@ -61,14 +59,27 @@ def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, 
 
         program = program.strip()
         version = version.replace(" ", "")
-        is_name = program[:1] not in ("", ".", "+", "-") and _NAME.issuperset(program)
-        if not is_name:
+        if not _is_program(program):
             raise fields.refused(key, f'"{program[:70]}" is not the name of a program')
         if version and not all(map(_constraint, version.split(","))):
             expected = "expected versions such as >=1.6 or >=1.6,<2"
             raise fields.refused(key, f'{expected}; found "{version[:70]}"')
         requirements[program] = Requirement(program, version, hint)
     return tuple(requirements.values())
+
+
+def _parts_of(item: str) -> tuple[str, str]:
+    """Return the program and the version constraints in an item such as `jq>=1.6`."""
+    for index, sign in enumerate(item):
+        if sign in "<>=":
+            return item[:index], item[index:]
+    return item, ""
+
+
+def _is_program(name: str) -> bool:
+    if name.startswith((".", "+", "-")):
+        return False
+    return name != "" and _NAME.issuperset(name)
 
 
 def _constraint(text: str) -> "tuple[str, list[int]] | None":
@@ -147,10 +158,11 @@ def missing_programs(
 
     `is_command` returns whether words name a command, such as `setup jq`.
     """
+    command = " ".join(words)
     needs = [f"{requirement} ({reason})" for requirement, reason in faults]
     what = f"needs {', '.join(needs)}"
     remedy = _remedies(faults, program, is_command)
-    return MissingError(Problem(" ".join(words), what, remedy))
+    return MissingError(Problem(command, what, remedy))
 
 
 def _remedies(
@@ -188,10 +200,10 @@ def fault(
         return ""
 
     version = _version(path, environ, cache_file, starts_programs=starts_programs)
-    if not version and not starts_programs:
-        return NOT_CHECKED
     if not version:
-        return f"{path} --version prints no version"
+        if starts_programs:
+            return f"{path} --version prints no version"
+        return NOT_CHECKED
     if not satisfies(version, requirement.version):
         return f"{path} is {version}"
     return ""
@@ -233,8 +245,9 @@ def _version(
         from host.run.replace_file import replace
 
         # The line of an older version of the same file goes.
-        others = [line for line in lines if not line.endswith(file)]
-        content = "".join([f"{line}\n" for line in [*others, version + identity]])
+        lines = [line for line in lines if not line.endswith(file)]
+        lines.append(version + identity)
+        content = "\n".join([*lines, ""])
         replace(cache_file, encode(content), 0o600)
     return version
 
@@ -249,8 +262,13 @@ def _cached_lines(cache_file: str) -> "list[str]":
         content = own_content(cache_file)
     except (OSError, HostError):
         return []
-    lines = decode(content).splitlines()
-    return [line for line in lines if is_version(line.partition(" ")[0])]
+
+    lines = []
+    for line in decode(content).splitlines():
+        version, _, _ = line.partition(" ")
+        if is_version(version):
+            lines.append(line)
+    return lines
 
 
 def _printed_version(path: str, environ: "Mapping[str, str]") -> str:
@@ -271,5 +289,8 @@ def _printed_version(path: str, environ: "Mapping[str, str]") -> str:
         return ""
     if ended.limit == "time":
         return ""
+
     number = re.search(rb"\d{1,19}(?:\.\d{1,19})+", ended.stdout)
-    return number[0].decode() if number else ""
+    if number is None:
+        return ""
+    return number[0].decode()

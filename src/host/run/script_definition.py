@@ -41,8 +41,10 @@ class ScriptComments:
 
     def __init__(self, path: str) -> None:
         content = _head(path)
-        text = "" if b"\0" in content else content.decode(errors="backslashreplace")
-        lines = text.splitlines()
+        lines: list[str] = []
+        is_binary = b"\0" in content
+        if not is_binary:
+            lines = content.decode(errors="backslashreplace").splitlines()
 
         self._path = path
         # Most scripts have no block of JSON, so their lines need not be searched again.
@@ -84,23 +86,28 @@ class ScriptComments:
 
     def values(self) -> "dict[str, Any]":
         """Return the keys and values of the definition. Raises DefinitionError."""
-        text = block_text(self._lines, self._path)
         keys = dict(self._values)
-        if text.strip():
-            block = parse_json(self._path, text.encode("utf-8", "surrogatepass"))
-            for key, value in Fields(self._path, block).values.items():
-                if value is None:
-                    continue  # null is the same as an absent key
-                keys[key] = value
-                if key == "args":
-                    # The block's arguments take the place of those of the tags.
-                    self.is_checked = True
-                    self.has_arguments = False
+        for key, value in self._block().items():
+            if value is None:
+                continue  # null is the same as an absent key
+            keys[key] = value
+            if key == "args":
+                # The block's arguments take the place of those of the tags.
+                self.is_checked = True
+                self.has_arguments = False
 
         # The block of a script cannot set these two.
         keys["name"] = None
         keys["entrypoint"] = basename(self._path)
         return keys
+
+    def _block(self) -> "dict[str, Any]":
+        """Return the keys and values of the block of JSON. Raises DefinitionError."""
+        text = block_text(self._lines, self._path)
+        if not text.strip():
+            return {}
+        content = text.encode("utf-8", "surrogatepass")
+        return Fields(self._path, parse_json(self._path, content)).values
 
     @property
     def paragraphs(self) -> "list[list[str]]":
@@ -125,7 +132,8 @@ class ScriptComments:
         from host.run.json_errors import offsets_of_keys, position_of_key
 
         text = block_text(self._lines)
-        line, column = position_of_key(text, dict(offsets_of_keys(text)), problem.key)
+        offsets = dict(offsets_of_keys(text))
+        line, column = position_of_key(text, offsets, problem.key)
         return Problem(
             problem.path, problem.text, problem.remedy, problem.key, line, column
         )

@@ -66,8 +66,8 @@ class Header:
         while index < len(rows):
             kind, text = rows[index]
             index += 1
-            tag = tag_of(text)
-            if tag is None or (kind == LATE and tag[0] == SUB):
+            tag = _tag_in(kind, text)
+            if tag is None:
                 self._read_text(kind, text)
                 continue
 
@@ -76,7 +76,10 @@ class Header:
                 self._rows.pop()  # a heading of tags
 
             dialect, name, value = tag
-            self._owner = name if dialect in (ARGC, SUB) else ""
+            self._owner = ""
+            if dialect in (ARGC, SUB):
+                self._owner = name
+
             if (dialect, name) == (SUB, "usage"):
                 index = self._read_usage(value, rows, index)
             elif (dialect, name) == (SUB, "help"):
@@ -89,7 +92,7 @@ class Header:
     def _read_text(self, kind: str, text: str) -> None:
         """Read a line that is no tag."""
         bare = text.strip()
-        if bare and kind != GAP and self._continues(text):
+        if bare and self._continues(text):
             dialect, name, value = self.tags[-1]
             self.tags[-1] = (dialect, name, f"{value} {bare}".strip())
             return
@@ -98,17 +101,25 @@ class Header:
         if kind in (LOCAL, LATE):
             return  # such a comment is about the code below it
 
-        low = bare.lower()
         has_words = any(map(str.isalnum, bare))
-        if not has_words or begins_licence(low):
-            # A licence ends at an empty line, but in a docstring only with the docstring. An SPDX
-            # tag has one line.
-            begins = has_words and not low.startswith("spdx-")
-            goes_on = self._in_licence and kind == DOCSTRING and not bare
-            self._in_licence = begins or goes_on
+        if not has_words:
+            # A licence ends at an empty line, but in a docstring only with the docstring.
+            is_gap_of_docstring = kind == DOCSTRING and bare == ""
+            if not is_gap_of_docstring:
+                self._in_licence = False
             self._rows.append((GAP, ""))
-        elif not self._in_licence and not low.startswith(_DIRECTIVES):
-            self._rows.append((kind, text))
+            return
+
+        low = bare.lower()
+        if begins_licence(low):
+            # An SPDX tag has one line.
+            self._in_licence = not low.startswith("spdx-")
+            self._rows.append((GAP, ""))
+            return
+
+        if self._in_licence or low.startswith(_DIRECTIVES):
+            return
+        self._rows.append((kind, text))
 
     def _continues(self, text: str) -> bool:
         """Return whether a line belongs to the tag above it."""
@@ -121,32 +132,36 @@ class Header:
 
         Further lines are indented. If `Usage:` stands alone, the lines up to an empty one count.
         """
-        usage = [value] if value else []
+        usage: list[str] = []
+        is_indented = False
+        if value:
+            usage.append(value)
+            is_indented = True
+
         following: list[str] = []
-        is_indented = bool(value)
         while index < len(rows):
             kind, text = rows[index]
             if kind == GAP or tag_of(text) is not None:
                 break
+
             if text.startswith((_USAGE_INDENT, "\t")):
                 is_indented = True
             elif text.strip():
-                if is_indented or "" in following:
-                    break  # prose begins
+                is_prose_next = is_indented or "" in following
+                if is_prose_next:
+                    break
             elif usage or following:
                 # A few blank lines are part of a usage if it goes on behind them.
                 near = rows[index : index + _MOST_BLANK_LINES + 1]
                 if not _first_text(near).startswith(_USAGE_INDENT):
                     break
-            following.append(text.expandtabs().rstrip())
+
+            line = text.expandtabs()
+            following.append(line.rstrip())
             index += 1
 
         usage += _without_margin(following)
-        while usage and not usage[-1]:
-            usage.pop()
-        while usage and not usage[0]:
-            usage.pop(0)
-        self.usage += usage
+        self.usage += _without_blank_ends(usage)
         return index
 
     def paragraphs(self, description: str) -> "list[list[str]]":
@@ -155,20 +170,33 @@ class Header:
         Tags, usage, licences, directives, the script's own name and headings with nothing below
         them are left out; so is the description, if the prose begins with it.
         """
-        paragraphs: list[list[str]] = [[]]  # the last one is open
-        for kind, text in self._rows:
-            if kind == GAP or not text.strip():
-                paragraphs.append([])
-            elif kind not in (LOCAL, LATE) and not self._is_own_name(text):
-                paragraphs[-1].append(text.rstrip())
-        filled = [lines for lines in paragraphs if lines]
-        paragraphs = _without_empty_headings(filled)
+        paragraphs = _without_empty_headings(self._paragraphs_of_prose())
 
         for number, paragraph in enumerate(paragraphs):
             rest = self._after(description, paragraph)
-            if rest is not None:
-                paragraphs[number : number + 1] = [rest] if rest else []
-                break
+            if rest is None:
+                continue
+
+            if rest:
+                paragraphs[number] = rest
+            else:
+                del paragraphs[number]
+            break
+        return paragraphs
+
+    def _paragraphs_of_prose(self) -> "list[list[str]]":
+        """Return the lines for people, without those about the code and the script's own name."""
+        paragraphs: list[list[str]] = []
+        paragraph: list[str] = []
+        for kind, text in [*self._rows, (GAP, "")]:
+            if not text.strip():
+                if paragraph:
+                    paragraphs.append(paragraph)
+                paragraph = []
+            elif kind in (LOCAL, LATE) or self._is_own_name(text):
+                continue
+            else:
+                paragraph.append(text.rstrip())
         return paragraphs
 
     def _after(self, sentence: str, paragraph: "list[str]") -> "list[str] | None":
@@ -190,8 +218,10 @@ class Header:
     def _is_own_name(self, text: str) -> bool:
         """Return whether a line has only the script's name, with or without its extension."""
         bare = text.strip(" \t`*=-").lower()
-        stem = self._name.rpartition(".")[0]
-        return bare == self._name or (stem != "" and bare == stem)
+        if bare == self._name:
+            return True
+        stem, _, _ = self._name.rpartition(".")
+        return stem != "" and bare == stem
 
     def _without_name(self, text: str) -> str:
         """Return a line without the script's name before a dash or colon: `copy - Copy a table`."""
@@ -225,6 +255,17 @@ class Header:
         return ""
 
 
+def _tag_in(kind: str, text: str) -> "Tag | None":
+    """Return the tag in a line, or None. Below a line of code, only other tools' tags count."""
+    tag = tag_of(text)
+    if tag is None:
+        return None
+    dialect, _, _ = tag
+    if kind == LATE and dialect == SUB:
+        return None
+    return tag
+
+
 def _first_text(rows: "list[tuple[str, str]]") -> str:
     """Return the text of the first row that is not blank, or ""."""
     for _, text in rows:
@@ -235,9 +276,25 @@ def _first_text(rows: "list[tuple[str, str]]") -> str:
 
 def _without_margin(lines: "list[str]") -> list[str]:
     """Return the lines without the blanks that all of them begin with."""
-    margins = [len(line) - len(line.lstrip()) for line in lines if line]
+    margins = []
+    for line in lines:
+        if line:
+            blanks = len(line) - len(line.lstrip())
+            margins.append(blanks)
+
     margin = min(margins, default=0)
     return [line[margin:] for line in lines]
+
+
+def _without_blank_ends(lines: "list[str]") -> list[str]:
+    """Return the lines without the empty ones at the top and the bottom."""
+    first = 0
+    last = len(lines)
+    while first < last and not lines[first]:
+        first += 1
+    while last > first and not lines[last - 1]:
+        last -= 1
+    return lines[first:last]
 
 
 def _without_empty_headings(paragraphs: "list[list[str]]") -> "list[list[str]]":

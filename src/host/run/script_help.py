@@ -3,7 +3,7 @@
 import re
 
 from host.run.definition import Definition
-from host.run.files import is_file
+from host.run.files import basename, is_file
 
 _MOST_READ = 64 * 1024  # bytes of an entrypoint that are searched
 _PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # modules that handle --help
@@ -51,24 +51,44 @@ def handles_help(file: str, word: str = "--help") -> bool:
     A script that handles `--help` is taken to handle `-h`, but not the other way round.
     """
     content = _head(file)
-    first, _, _ = content.partition(b"\n")
-    shebang = first if first.startswith(b"#!") else b""
-    extension = file.rpartition("/")[2].rpartition(".")[2]
+    shebang = b""
+    if content.startswith(b"#!"):
+        shebang, _, _ = content.partition(b"\n")
+    extension = basename(file).rpartition(".")[2]
+
     is_python = extension == "py" or re.search(rb"python|pypy|uv run", shebang)
     if is_python and re.search(_IMPORT, content):
         return True
     if _has_argc_commands(content):
         return True
 
-    has_long = b"--help" in content
-    may_have_short = word == "-h" and (b"-h" in content or b"getopts" in content)
+    # Comments are only removed if the word is somewhere, because that takes time.
+    if not _has_word(content, word):
+        return False
     is_binary = b"\0" in content  # it has no comments
-    if is_binary or not (has_long or may_have_short):
-        return has_long
+    if is_binary:
+        return b"--help" in content
+
     code = _without_comments(content, extension, shebang)
-    if word == "-h" and (re.search(_SHORT, code) or _in_getopts(code)):
+    if b"--help" in code:
         return True
-    return b"--help" in code
+    return word == "-h" and _has_short_option(code)
+
+
+def _has_word(content: bytes, word: str) -> bool:
+    """Return whether a script may handle `word`: it has the word, or `getopts` parses letters."""
+    if b"--help" in content:
+        return True
+    if word != "-h":
+        return False
+    return b"-h" in content or b"getopts" in content
+
+
+def _has_short_option(code: bytes) -> bool:
+    """Return whether a `case` or a `getopts` has the option `-h`."""
+    if re.search(_SHORT, code):
+        return True
+    return _in_getopts(code)
 
 
 def _head(file: str) -> bytes:
@@ -91,20 +111,23 @@ def _without_comments(content: bytes, extension: str, shebang: bytes) -> bytes:
     elif extension == "lua" or b"lua" in shebang:
         comments = _DASHES
 
-    # A text in quotes is matched, too, because a sign in it does not begin a comment. It has a
-    # group, and stays.
+    # A text in quotes is matched, too, because a sign in it does not begin a comment.
     pattern = _TEXT + b"|" + comments
-    return re.sub(
-        pattern,
-        lambda match: match[0] if match.lastindex else b"",
-        content,
-        flags=re.DOTALL,
-    )
+    return re.sub(pattern, _without_comment, content, flags=re.DOTALL)
+
+
+def _without_comment(match: "re.Match[bytes]") -> bytes:
+    """Return a text in quotes, which has a group in the pattern, and b"" for a comment."""
+    if match.lastindex:
+        return match[0]
+    return b""
 
 
 def _has_argc_commands(content: bytes) -> bool:
     """Return whether argc runs one of the commands that the script describes with `@cmd`."""
-    return b"--argc-eval" in content and re.search(_ARGC_COMMAND, content) is not None
+    if b"--argc-eval" not in content:
+        return False
+    return re.search(_ARGC_COMMAND, content) is not None
 
 
 def _in_getopts(code: bytes) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from host.run.header_tags import Tag
+    from host.run.usage_notation import Node
 
 RAYCAST = "raycast"
 OMARCHY = "omarchy"  # PREFIX:key=value, whatever the prefix
@@ -78,13 +79,14 @@ class Tagged:
         self.effective: list[str] = []
         self.ignored: list[str] = []
 
-        self._word = file_name.rpartition(".")[0] or file_name
+        self._file_name = file_name
         self._title = ""
         self._arguments: dict[str, dict[str, Any]] = {}  # by name
-        # A variable of `@env NAME!` may come from the `.env` that argc itself reads, and nothing
-        # is checked for a script with commands.
-        reads_dotenv = any(map(_is_dotenv, tags))
-        self._checks_variables = not has_commands and not reads_dotenv
+        # Nothing is checked for a script with commands.
+        self._checks_variables = not has_commands
+        if any(map(_is_dotenv, tags)):
+            # A variable of `@env NAME!` may come from the `.env` that argc itself reads.
+            self._checks_variables = False
         self._read_all(tags)
 
     def _read_all(self, tags: "Sequence[Tag]") -> None:
@@ -167,9 +169,15 @@ class Tagged:
         if name == "needsConfirmation":
             if value not in (True, "true"):
                 return False
-            subject = self._title or self._word
-            value = f"Run {subject}?"
+            value = f"Run {self._subject()}?"
         return self._set_text("confirm", value)
+
+    def _subject(self) -> str:
+        """Return the title, or else the name of the file without its extension."""
+        if self._title:
+            return self._title
+        word, _, _ = self._file_name.rpartition(".")
+        return word or self._file_name
 
     def _set_examples(self, value: "Any", _name: str) -> bool:
         examples = self.values.setdefault("examples", [])
@@ -186,10 +194,11 @@ class Tagged:
                 examples.append({"command": line})
         return True
 
-    def _set_aliases(self, value: "Any", name: str) -> bool:
+    def _set_aliases(self, value: "Any", _name: str) -> bool:
         """Add aliases: words, or routes of words below a program, such as `omarchy screenshot`."""
-        texts = value
-        if not isinstance(value, list):
+        if isinstance(value, list):
+            texts = value
+        else:
             text = str(value)
             separator = "|" if "|" in text else ","
             texts = text.split(separator)
@@ -202,43 +211,56 @@ class Tagged:
             alias = "-".join(words)
             if is_word(alias) and alias not in aliases:
                 aliases.append(alias)
-        return bool(aliases) and name != ""
+        return bool(aliases)
 
     def _set_required_envs(self, value: "Any", _name: str) -> bool:
         """Add a variable of argc's `@env NAME!`; only `!` has an equivalent."""
         name, mark, _ = str(value).partition("!")
-        if not mark or not is_name(name) or not self._checks_variables:
+        if not mark or not is_name(name):
             return False
-        self.values.setdefault("required_envs", []).append(name)
+        if not self._checks_variables:
+            return False
+
+        names = self.values.setdefault("required_envs", [])
+        names.append(name)
         return True
 
     def _set_requires(self, value: "Any", _name: str) -> bool:
         """Read argc's `@meta require-tools` and `@meta version`."""
-        kind, *words = str(value).split() or [""]
-        if kind == "version":
-            keys = {"name": "--version", "short": "-V"}
-            self._add({**keys, "description": "Print version"})
+        words = str(value).split()
+        if words[:1] == ["version"]:
+            description = "Print version"
+            self._add({"name": "--version", "short": "-V", "description": description})
             return True
-
-        programs = [word for word in words if is_word(word)]
-        if kind != "require-tools" or not programs:
+        if words[:1] != ["require-tools"]:
             return False
-        self.values.setdefault("requires", []).extend(programs)
+
+        programs = [word for word in words[1:] if is_word(word)]
+        if not programs:
+            return False
+        requires = self.values.setdefault("requires", [])
+        requires += programs
         return True
 
     def _add_argument(self, dialect: str, name: str, value: str) -> bool:
         if dialect == ARGC:
-            from host.run.argc_notation import Parameter
+            return self._add_argc_parameter(name, value)
+        return self._add_raycast_argument(name, value)
 
-            parameter = Parameter(name, value)
-            if not parameter.is_valid:
-                self.is_checked = False
-                return False
-            if not parameter.exact:
-                self.is_checked = False
-            self._add(parameter.keys)
-            return True
+    def _add_argc_parameter(self, name: str, value: str) -> bool:
+        from host.run.argc_notation import Parameter
 
+        parameter = Parameter(name, value)
+        if not parameter.is_valid:
+            self.is_checked = False
+            return False
+
+        if not parameter.exact:
+            self.is_checked = False
+        self._add(parameter.keys)
+        return True
+
+    def _add_raycast_argument(self, name: str, value: str) -> bool:
         keys = _raycast_argument(name, _parsed(value))
         if keys is None:
             self.is_checked = False
@@ -258,27 +280,36 @@ class Tagged:
 
     def _read_usage(self, document: str) -> None:
         """Read the lines of usage, which are one document."""
-        from host.run.usage_notation import argument_of, nodes_of
+        from host.run.usage_notation import nodes_of
 
         for node in nodes_of(document):
             if node.name == "cmd":
                 self.is_checked = False
-            key = TAGS.get((USAGE, node.name))
-            if key == "args" and node.values:
-                keys, exact = argument_of(node)
-                if not keys["name"].strip("-."):
-                    continue
-                if not exact:
-                    self.is_checked = False
-                self._add(keys)
-                continue
 
             has_effect = False
-            if key == "description" and node.values:
-                has_effect = self._set_description(node.values[0], "")
+            if node.values:
+                has_effect = self._read_node(node)
             if not has_effect:
                 self.ignored.append(f"#USAGE {node.name}")
         self.effective.append(document)
+
+    def _read_node(self, node: "Node") -> bool:
+        """Read a node of usage that has a value; return whether it has an effect."""
+        key = TAGS.get((USAGE, node.name))
+        if key == "description":
+            return self._set_description(node.values[0], "")
+        if key != "args":
+            return False
+
+        from host.run.usage_notation import argument_of
+
+        keys, exact = argument_of(node)
+        has_name = keys["name"].strip("-.") != ""
+        if has_name:
+            if not exact:
+                self.is_checked = False
+            self._add(keys)
+        return True
 
 
 def _is_dotenv(tag: "Tag") -> bool:
@@ -286,7 +317,8 @@ def _is_dotenv(tag: "Tag") -> bool:
     dialect, name, value = tag
     if (dialect, name) != (ARGC, "meta"):
         return False
-    return value.split(maxsplit=1)[:1] == ["dotenv"]
+    words = value.split()
+    return words[:1] == ["dotenv"]
 
 
 def _key_of(dialect: str, name: str) -> str:
@@ -294,7 +326,9 @@ def _key_of(dialect: str, name: str) -> str:
     if dialect in _NAMED_DIALECTS:
         return TAGS.get((dialect, name), "")
     # Raycast's tags are recognized behind each prefix, so that a script may have its own.
-    return TAGS.get((RAYCAST, name), "") or TAGS.get((OMARCHY, name), "")
+    if (RAYCAST, name) in TAGS:
+        return TAGS[RAYCAST, name]
+    return TAGS.get((OMARCHY, name), "")
 
 
 def _label(dialect: str, name: str) -> str:
@@ -310,16 +344,19 @@ def _label(dialect: str, name: str) -> str:
 def _text(value: str) -> "Any":
     """Return a value without quotes around all of it; arrays, true and false are parsed."""
     # mise's values are TOML: `alias=["b", "bld"]`, `hide=true`.
-    if value[:1] in ('"', "[") or value in ("true", "false"):
+    if value.startswith(('"', "[")) or value in ("true", "false"):
         parsed = _parsed(value)
         if parsed is not None:
             return parsed
 
     quote = value[:1]
-    if len(value) < 2 or quote not in ("'", '"') or value[-1] != quote:
+    if quote not in ("'", '"'):
         return value
     inside = value[1:-1]
-    return value if quote in inside else inside
+    is_closed = value == f"{quote}{inside}{quote}"
+    if is_closed and quote not in inside:
+        return inside
+    return value
 
 
 def _parsed(value: str) -> "Any":
@@ -334,27 +371,45 @@ def _raycast_argument(tag: str, values: "Any") -> "dict[str, Any] | None":
     """Return the keys of a Raycast argument, a JSON object; None if it has no equivalent."""
     if not isinstance(values, dict):
         return None
-    placeholder = str(values.get("placeholder") or "").strip()
-    letters = ""
-    for sign in placeholder.lower():
-        letters += sign if sign.isascii() and sign.isalnum() else " "
-    name = "-".join(letters.split())
-    is_slug = name != "" and placeholder.isascii()
+    placeholder = ""
+    if values.get("placeholder"):
+        placeholder = str(values["placeholder"]).strip()
 
-    keys: dict[str, Any] = {"name": name if is_slug else tag}
-    if placeholder and placeholder.lower() != name:
+    slug = _slug(placeholder)
+    keys: dict[str, Any] = {"name": tag}
+    if slug and placeholder.isascii():
+        keys["name"] = slug
+    if placeholder.lower() != slug:
         keys["description"] = placeholder
 
-    if (
-        values.get("optional") is not True
-    ):  # Raycast's arguments are required by default
+    # Raycast's arguments are required by default.
+    if values.get("optional") is not True:
         keys["required"] = True
     if values.get("type") == "password" or values.get("secure") is True:
         keys["secret"] = True
 
-    data = values.get("data")  # of a drop-down list
-    if isinstance(data, list):
-        choices = [str(item.get("value")) for item in data if isinstance(item, dict)]
-        if choices:
-            keys["choices"] = choices
+    choices = _choices_of(values.get("data"))
+    if choices:
+        keys["choices"] = choices
     return keys
+
+
+def _slug(text: str) -> str:
+    """Return the letters and digits of a text as a name: `Table name` is `table-name`."""
+    letters = ""
+    for sign in text.lower():
+        if sign.isascii() and sign.isalnum():
+            letters += sign
+        else:
+            letters += " "
+    return "-".join(letters.split())
+
+
+def _choices_of(data: "Any") -> list[str]:
+    """Return the values of a Raycast drop-down list."""
+    choices = []
+    if isinstance(data, list):
+        for item in data:
+            if isinstance(item, dict):
+                choices.append(str(item.get("value")))
+    return choices

@@ -27,7 +27,10 @@ class SecretReference(str):
 def read_secrets(fields: Fields) -> dict[str, SecretReference]:
     """Return the references in `secrets` by variable; each must have a scheme."""
     references: dict[str, SecretReference] = {}
-    items = fields.typed("secrets", dict, "an object of references") or {}
+    items = fields.typed("secrets", dict, "an object of references")
+    if items is None:
+        return references
+
     for name, item in items.items():
         fields.check_variable("secrets", name)
         if item is not None:
@@ -48,8 +51,8 @@ def _reference(fields: Fields, key: str, item: "Any") -> SecretReference:
     else:
         raise fields.wrong(key, "a reference or an object", item)
 
-    scheme, colon, rest = text.partition(":")
-    is_reference = colon != "" and rest != "" and is_word(scheme)
+    scheme, _, rest = text.partition(":")
+    is_reference = rest != "" and is_word(scheme)
     if not is_reference:
         reason = 'expected a reference, such as "run:pass show deploy"'
         raise fields.refused(key, reason)

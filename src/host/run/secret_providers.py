@@ -11,9 +11,9 @@ from host.run.text import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
-    from typing import Any
+    from typing import Any, Literal
 
     # A provider ("run", "file" or a Python reference), the folders with the packages of its plugin,
     # and its references by key
@@ -51,13 +51,18 @@ class Providers(Record):
         complete_import_path()
         plugins: dict[tuple[str, ...], list[Call]] = {}
         for call in calls:
-            plugins.setdefault(call[1], []).append(call)
+            _, folders, _ = call
+            plugins.setdefault(folders, []).append(call)
 
         # This process becomes that of the last plugin; the others get a child each.
-        *others, (last_folders, last_calls) = plugins.items()
-        reports = [self.start(folders, calls) for folders, calls in others]
+        last_folders, last_calls = plugins.popitem()
+        children = []
+        for folders, other_calls in plugins.items():
+            report = self.start(folders, other_calls)
+            children.append((report, other_calls))
+
         answers = self.call_plugin(last_folders, last_calls)
-        for report, (_, other_calls) in zip(reports, others, strict=True):
+        for report, other_calls in children:
             answers |= _answers(report, other_calls)
         return answers
 
@@ -116,7 +121,9 @@ class Providers(Record):
             resolve = load_reference(provider)
             return dict(resolve(references, dict(self.environ)))
 
-        read = self.output if provider == "run" else _content
+        read: Callable[[Any], bytes] = _content
+        if provider == "run":
+            read = self.output
         values = {}
         for reference in references:
             text = decode(read(reference))
@@ -140,7 +147,10 @@ class Providers(Record):
             return "", self.late
 
         # A provider may fail as a whole, or give an exception for one reference.
-        value = answer.exception() or answer.result().get(reference)
+        failure = answer.exception()
+        if failure is not None:
+            return "", _reason_of(failure)
+        value = answer.result().get(reference)
         if isinstance(value, str) and "\0" not in value:
             return value, ""
         if isinstance(value, Mapping):
@@ -157,13 +167,16 @@ class Providers(Record):
         if not words:
             raise HostError('expected a program after "run:"')
 
+        stderr: Literal["show", "return"] = "return"
+        if self.terminal:
+            stderr = "show"
         try:
             ended = supervise(
                 words,
                 self.environ,
                 self.seconds,
                 given=None,
-                stderr="show" if self.terminal else "return",
+                stderr=stderr,
                 directory=self._caller,
                 own_session=False,
                 keeps_background=True,
@@ -176,11 +189,19 @@ class Providers(Record):
         if ended.status:
             what = f"{words[0]} ended with status {ended.status}"
             # The last line usually has the reason; on a terminal, the user has seen all of them.
-            lines = [line for line in decode(ended.stderr).split("\n") if line.strip()]
-            if lines:
-                what = f"{what}: {lines[-1]}"
+            reason = _last_line(decode(ended.stderr))
+            if reason:
+                what = f"{what}: {reason}"
             raise HostError(what)
         return ended.stdout
+
+
+def _last_line(text: str) -> str:
+    """Return the last line that is not blank, or ""."""
+    for line in reversed(text.split("\n")):
+        if line.strip():
+            return line
+    return ""
 
 
 def _reason_of(value: "Any") -> str:

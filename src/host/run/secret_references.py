@@ -34,12 +34,15 @@ _TERMINAL_SECONDS = 120.0  # with a terminal, where they may ask for a passphras
 
 def is_secret_reference(item: str, reader: "Offers", definition: "Definition") -> bool:
     """Return whether an item of `env_files` refers to a secret, even with an unknown scheme."""
-    scheme = item.partition(":")[0]
+    scheme, _, _ = item.partition(":")
     if reader.knows(scheme):
         return True
+
     # The name of a file may contain a colon, too.
-    is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
-    return is_scheme and not is_there(join(definition.directory, item))
+    is_lower_case = scheme.isascii() and scheme.islower()
+    if not is_lower_case or not scheme.isalnum():
+        return False
+    return not is_there(join(definition.directory, item))
 
 
 def resolve(
@@ -75,11 +78,13 @@ def _resolve(
     for key, (value, failure) in answers.items():
         reference = references[key]
         reason = failure
-        if not reason and value == "" and key != ENV_FILES:
-            reason = "its value is empty"  # only a `.env` file may be empty
+        may_be_empty = key == ENV_FILES
+        if value == "" and not may_be_empty:
+            reason = reason or "its value is empty"
         if not reason:
             values[key] = value
             continue
+
         problem = Problem(definition.file, f"{reference}: {reason}", key=key)
         if is_optional(reference):
             reader.report(problem)
@@ -135,8 +140,9 @@ def _unset(text: str, reader: "Offers") -> list[str]:
     with_default = re.findall(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]", text)
     unset = []
     for name in names:
-        is_set = reader.layers.get(name) is not None or from_system(name) is not None
-        if not is_set and name not in with_default:
+        if name in with_default:
+            continue
+        if reader.layers.get(name) is None and from_system(name) is None:
             unset.append(name)
     return unset
 
@@ -176,42 +182,60 @@ def _calls(
     references: "Mapping[str, str]", reader: "Offers", definition: "Definition"
 ) -> "list[Call]":
     """Group the references into calls: one for each plugin scheme, each program and each file."""
-    providers: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for declared in reversed(reader.schemes):
-        provider = declared.provider
-        if ENV_FILES in references and declared.file_provider:
-            provider = declared.file_provider
-        providers[declared.scheme] = (provider, tuple(declared.folders))
+    providers = _providers(reader, for_file=ENV_FILES in references)
 
     # The references of a call by what tells the call from others, which begins with its provider
     # and the folders of its plugin.
     calls: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, text in references.items():
-        scheme = text.partition(":")[0]
+        scheme, _, _ = text.partition(":")
         words = _expanded_words(text, reader, definition, key)
         if words is None:
             continue
+
+        call: tuple[Any, ...]
+        reference: Any
         if scheme == "run":
-            calls.setdefault(("run", (), *words), {})[key] = tuple(words)
+            reference = tuple(words)
+            call = ("run", (), *words)
         elif scheme == "file":
-            path = join(definition.directory, words[0])
+            reference = join(definition.directory, words[0])
             if definition.project is not None:
-                definition.project.check(path)
-            calls.setdefault(("file", (), path), {})[key] = path
+                definition.project.check(reference)
+            call = ("file", (), reference)
         elif scheme in providers:
+            reference = f"{scheme}:{words[0]}"
             provider, folders = providers[scheme]
             call = (provider, folders, scheme)
-            calls.setdefault(call, {})[key] = f"{scheme}:{words[0]}"
         else:
             known = ", ".join(sorted({"file", "run", *providers}))
             what = f"{text}: unknown scheme {scheme}; known schemes: {known}"
             remedy = "for more schemes, add a plugin such as pip:cli-host-secrets"
             raise SourceError(Problem(definition.file, what, remedy, key))
 
+        references_of_call = calls.setdefault(call, {})
+        references_of_call[key] = reference
+
     grouped: list[Call] = []
-    for (provider, folders, *_), arguments in calls.items():
-        grouped.append((provider, folders, arguments))
+    for (provider, folders, *_), references_of_call in calls.items():
+        grouped.append((provider, folders, references_of_call))
     return grouped
+
+
+def _providers(
+    reader: "Offers", *, for_file: bool
+) -> "dict[str, tuple[str, tuple[str, ...]]]":
+    """Return the provider of each plugin scheme, and the folders of its plugin.
+
+    With `for_file`, it is the provider of references in `env_files`, if the plugin has one.
+    """
+    providers = {}
+    for declared in reversed(reader.schemes):
+        provider = declared.provider
+        if for_file and declared.file_provider:
+            provider = declared.file_provider
+        providers[declared.scheme] = (provider, tuple(declared.folders))
+    return providers
 
 
 def _has_terminal() -> bool:

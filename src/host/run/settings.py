@@ -40,6 +40,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         status = posix.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
+
     _check_text(path, content)
     if status.st_mode & _stat.S_IWOTH:
         remedy = f"run: chmod o-w {quoted(path)}"
@@ -48,31 +49,38 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     if bash is None:
         what = "cannot be read without bash, which is not on PATH"
         raise MissingError(Problem(path, what))
+
     files_being_read = environ.get(READING, "")
     mark = f"{status.st_dev}:{status.st_ino}"
     if mark in files_being_read.split():
         what = "calls this program, which would read the file again"
         raise _error(path, what, "remove the call")
 
-    env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
-    env[READING] = f"{files_being_read} {mark}"
+    bash_environ = dict(environ)
+    bash_environ.pop("POSIXLY_CORRECT", None)
+    bash_environ[READING] = f"{files_being_read} {mark}"
     script_file = join(dirname(__file__), "capture_settings.sh")
     script = decode(read_regular(script_file, SourceError))
     argv = [bash, "-p", "-c", script, basename(path), path, str(REPORT_DESCRIPTOR)]
-    timeout = limit_from(environ)
-    try:
-        output = read_report(argv, env, timeout)
-    except TimeoutError:
-        remedy = (
-            f"if it needs longer, set {SETTINGS_TIMEOUT} to a larger number of seconds"
-        )
-        raise _error(path, f"did not end within {timeout:g} s", remedy) from None
-    except OSError as failure:
-        raise _error(path, f"bash cannot start: {failure.strerror}") from None
+    output = _run_bash(path, argv, bash_environ, limit_from(environ))
 
     # bash counts the lines of the script before `eval`, too
-    lines_before = script.partition('eval "')[0].count("\n") + 1
-    return _read_report(path, output, lines_before)
+    before, _, _ = script.partition('eval "')
+    return _read_report(path, output, before.count("\n") + 1)
+
+
+def _run_bash(
+    path: str, argv: list[str], environ: dict[str, str], seconds: float
+) -> bytes:
+    """Return the report of a bash that reads the settings file. Raises SourceError."""
+    try:
+        return read_report(argv, environ, seconds)
+    except TimeoutError:
+        what = f"did not end within {seconds:g} s"
+        longer = f"set {SETTINGS_TIMEOUT} to a larger number of seconds"
+        raise _error(path, what, f"if it needs longer, {longer}") from None
+    except OSError as failure:
+        raise _error(path, f"bash cannot start: {failure.strerror}") from None
 
 
 def _error(path: str, what: str, remedy: str = "", line: int = 0) -> SourceError:
@@ -126,8 +134,11 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
 
 def _error_line(messages: str) -> int:
     """Return the line number in bash's first error message, or 0 if there is none."""
-    number = messages.partition(": line ")[2].partition(": ")[0]
-    return int(number) if number.isdigit() else 0
+    _, _, rest = messages.partition(": line ")
+    number, _, _ = rest.partition(": ")
+    if not number.isdigit():
+        return 0
+    return int(number)
 
 
 def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
@@ -169,9 +180,12 @@ def _unescaped(value: bytes, *, ansi: bool) -> bytes:
     """Return a value without the escapes of `$'…'` (if `ansi` is true) or of double quotes."""
     if b"\\" not in value:
         return value
-    parts = value.split(b"\\\\")
-    if ansi:
-        parts = [_decode_escapes(part.replace(b"\\E", b"\\033"))[0] for part in parts]
-    else:
-        parts = [part.replace(b"\\", b"") for part in parts]
+
+    parts = []
+    for part in value.split(b"\\\\"):
+        if ansi:
+            text, _ = _decode_escapes(part.replace(b"\\E", b"\\033"))
+        else:
+            text = part.replace(b"\\", b"")
+        parts.append(text)
     return b"\\".join(parts)

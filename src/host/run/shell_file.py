@@ -63,12 +63,7 @@ def make_shell_file(path: str) -> None:
         flags = posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
         descriptor = posix.open(encode(path), flags | posix.O_NONBLOCK, 0o600)
         try:
-            status = posix.fstat(descriptor)
-            is_file = _stat.S_ISREG(status.st_mode)
-            # A second link would be the name of another file of the user.
-            belongs_to_user = status.st_uid == posix.geteuid() and status.st_nlink == 1
-            is_private = status.st_mode & 0o077 == 0
-            if not (is_file and belongs_to_user and is_private):
+            if not _is_private(posix.fstat(descriptor)):
                 what = f"{OPTION}: must be a file that only you can read and write"
                 raise OperationError(Problem(path, what))
             posix.ftruncate(descriptor, 0)
@@ -76,6 +71,17 @@ def make_shell_file(path: str) -> None:
             posix.close(descriptor)
     except OSError as failure:
         raise OperationError(Problem(path, f"{OPTION}: {failure.strerror}")) from None
+
+
+def _is_private(status: posix.stat_result) -> bool:
+    """Return whether a file is a regular one that only the user can read and write."""
+    if not _stat.S_ISREG(status.st_mode):
+        return False
+    if status.st_uid != posix.geteuid():
+        return False
+    if status.st_nlink != 1:
+        return False  # a second link would be the name of another file of the user
+    return status.st_mode & 0o077 == 0
 
 
 def _make_directory(path: str) -> None:

@@ -29,37 +29,54 @@ def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
     size = len(bare)
     if not 1 < size <= _LONGEST:
         return []
+
     if not alike:
         alike = _usual_similarity(size, len(folded))
-
-    # Most names cannot match: their length or their letters differ too much. So they need not be
-    # compared, which is slow.
-    letters = set(bare)
-    most_beside = 3 if alike >= SURELY else size  # allowed difference in length
-    likely = []
-    for name in folded:
-        common = min(size, sum(map(name.count, letters)))
-        is_alike = 2 * common >= alike * (size + len(name))
-        if is_alike and abs(size - len(name)) <= most_beside:
-            likely.append(name)
+    likely = _likely(bare, folded, alike)
     if not likely:
         return []
     from difflib import get_close_matches  # imports `re` (10 ms)
 
-    return [folded[name] for name in get_close_matches(bare, likely, _MOST, alike)]
+    matches = get_close_matches(bare, likely, _MOST, alike)
+    return [folded[name] for name in matches]
+
+
+def _likely(word: str, names: "Iterable[str]", alike: float) -> list[str]:
+    """Return the names that may resemble `word`, judged by their lengths and letters.
+
+    The others, which are most, need not be compared, which is slow.
+    """
+    size = len(word)
+    most_beside = size  # allowed difference in length
+    if alike >= SURELY:
+        most_beside = 3
+
+    letters = set(word)
+    likely = []
+    for name in names:
+        if abs(size - len(name)) > most_beside:
+            continue
+        common = min(size, sum(map(name.count, letters)))
+        if 2 * common >= alike * (size + len(name)):
+            likely.append(name)
+    return likely
 
 
 def _usual_similarity(size: int, count: int) -> float:
     """Return the similarity of a typo in a word of `size` letters, among `count` names."""
     if size == 2:
         return 0.5
-    return SURELY if count > _MANY else 0.6
+    if count > _MANY:
+        return SURELY
+    return 0.6
 
 
 def did_you_mean(word: str, names: "Iterable[str]") -> str:
     """Return a remedy with the name that resembles `word` most, or "" if none resembles it."""
-    names = closest(word, names)
-    return f"did you mean {names[0]}?" if names else ""
+    matches = closest(word, names)
+    if not matches:
+        return ""
+    return f"did you mean {matches[0]}?"
 
 
 def unknown_names(

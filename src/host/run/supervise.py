@@ -215,7 +215,10 @@ def supervise_call(
     import marshal
 
     def start(report: int) -> int:
-        return posix.fork() or _call(report, function, keeps_terminal)
+        pid = posix.fork()
+        if pid == 0:
+            _call(report, function, keeps_terminal)
+        return pid
 
     report = report_of(start, seconds)
     try:

@@ -39,7 +39,8 @@ class Supervision(Record):
         """The time limit in seconds, or None for none; "0s" overrides a limit from farther away."""
         if self.timeout is None:
             return None
-        number, unit = self.timeout[:-1], self.timeout[-1]
+        number = self.timeout[:-1]
+        unit = self.timeout[-1]
         seconds = int(number) * _UNITS[unit]
         return seconds or None
 
@@ -78,7 +79,8 @@ def _is_lock_name(value: object) -> bool:
 
 
 def _is_duration(text: str) -> bool:
-    number, unit = text[:-1], text[-1]
+    number = text[:-1]
+    unit = text[-1]
     if unit not in _UNITS:
         return False
     return is_digits(number) and len(number) <= _MOST_DIGITS

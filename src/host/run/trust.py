@@ -38,7 +38,10 @@ def is_trusted(definition: "Definition") -> bool:
         paths.append(join(definition.directory, definition.entrypoint))
     for path in paths:
         project.check(path)
-    return project.is_named or not changed_files(project, definition.written)
+
+    if project.is_named:
+        return True
+    return not changed_files(project, definition.written)
 
 
 def check_trust(definition: "Definition", program: str, words: "Sequence[str]") -> None:
@@ -51,10 +54,11 @@ def not_trusted(
     project: "Project", program: str, words: "Sequence[str]"
 ) -> NotConfirmedError:
     """Return the error for a command of a project that is not trusted in this version."""
+    command = " ".join(words)
     why = "is not trusted"
     if versions_known(project):
         why = "has changed since it was trusted"
-    what = f"{' '.join(words)}: the project {project.root} {why}, so its commands do not run"
+    what = f"{command}: the project {project.root} {why}, so its commands do not run"
     root = quoted(project.root)
     remedy = f"to trust it: {program} self trust {root} --yes; in CI set {TRUST}={root}"
     return NotConfirmedError(what, remedy)
@@ -94,8 +98,10 @@ def versions_known(project: "Project") -> bool:
     from host.run.worktrees import twin_roots
 
     trusted = read_trusted(project.environ)
-    roots = [project.root, *twin_roots(project)]
-    return any(root in trusted for root in roots)
+    for root in (project.root, *twin_roots(project)):
+        if root in trusted:
+            return True
+    return False
 
 
 def files_of(project: "Project", file: str) -> list[str]:
@@ -130,8 +136,10 @@ def hash_of(path: str) -> str:
     """Return the hash of the definition at `path`, or "" if it is missing or empty."""
     from _blake2 import blake2b  # not from `hashlib`, whose import takes 3 ms
 
-    text = trusted_content(path)
-    return blake2b(text, digest_size=32).hexdigest() if text else ""
+    content = trusted_content(path)
+    if not content:
+        return ""
+    return blake2b(content, digest_size=32).hexdigest()
 
 
 def trusted_file(environ: "Mapping[str, str]") -> str:

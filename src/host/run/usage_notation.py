@@ -67,7 +67,7 @@ def nodes_of(text: str) -> list[Node]:
             node = Node(token)
             open_nodes[-1].children.append(node)
         else:
-            value = _value(token) if kind == "word" else token
+            value = _value(kind, token)
             if pending:
                 node.properties[pending] = value
             else:
@@ -76,8 +76,11 @@ def nodes_of(text: str) -> list[Node]:
     return root.children
 
 
-def _value(word: str) -> "str | bool | None":
-    return _KEYWORDS.get(word, word)
+def _value(kind: str, token: str) -> "str | bool | None":
+    """Return the value of a token; a word such as `#true` is no text."""
+    if kind == "word":
+        return _KEYWORDS.get(token, token)
+    return token
 
 
 def _tokens(text: str) -> "Iterator[tuple[str, str]]":
@@ -114,13 +117,11 @@ def _word_or_text(text: str, at: int) -> "tuple[str, str, int]":
     while end < len(text) and text[end] not in _ENDS:
         end += 1
     word = text[at:end]
-    if text[end : end + 1] == "=":
+    if text.startswith("=", end):
         return "property", word, end + 1
-    return (
-        "word",
-        word,
-        max(end, at + 1),
-    )  # at least one character, so that the loop ends
+    if end == at:
+        end += 1  # at least one character, so that the loop ends
+    return "word", word, end
 
 
 def _quoted(text: str, start: int) -> "tuple[str, int] | None":
@@ -130,38 +131,52 @@ def _quoted(text: str, start: int) -> "tuple[str, int] | None":
         opening += 1
     if not text.startswith('"', opening):
         return None
-    hashes = opening - start
+    hashes = text[start:opening]
 
     # In a raw or multi-line string, backslashes have no meaning.
-    mark = '"""' if text.startswith('"""', opening) else '"'
+    is_multi_line = text.startswith('"""', opening)
+    mark = '"""' if is_multi_line else '"'
     begin = opening + len(mark)
-    if hashes or mark == '"""':
-        end = text.find(mark + "#" * hashes, begin)
-        if end < 0:
-            return None
-        return text[begin:end].strip("\n"), end + len(mark) + hashes
+    if not hashes and not is_multi_line:
+        return _with_escapes(text, begin)
 
+    closing = mark + hashes
+    inside, closed, _ = text[begin:].partition(closing)
+    if not closed:
+        return None
+    after = begin + len(inside) + len(closing)
+    return inside.strip("\n"), after
+
+
+def _with_escapes(text: str, begin: int) -> "tuple[str, int] | None":
+    """Return the text of a plain string after its quote, and the position after it, or None."""
     inside = ""
     at = begin
     while at < len(text):
-        if text[at] == "\\" and at + 1 < len(text):
-            inside += _ESCAPES.get(text[at + 1], text[at + 1])
-            at += 2
-        elif text[at] == '"':
-            return inside, at + 1
-        else:
-            inside += text[at]
+        sign = text[at]
+        at += 1
+        if sign == '"':
+            return inside, at
+
+        if sign == "\\" and at < len(text):
+            sign = _ESCAPES.get(text[at], text[at])
             at += 1
+        inside += sign
     return None
 
 
 def argument_of(node: Node) -> "tuple[dict[str, Any], bool]":
     """Return the keys of an `arg` or a `flag` as in a command.json, and whether they say it all."""
     is_flag = node.name == "flag"
-    form = str(node.values[0]) if node.values else ""
-    keys, exact = _flag(form) if is_flag else _positional(form)
+    form = str(node.values[0])
+    if is_flag:
+        keys, exact = _flag(form)
+    else:
+        keys, exact = _positional(form)
 
-    exact = _read_children(node, keys) and exact
+    for child in node.children:
+        if not _read_child(keys, child, is_flag=is_flag):
+            exact = False
     properties = {**_texts_of_children(node), **node.properties}
     for name, value in properties.items():
         if not _set(keys, name, value, is_flag=is_flag):
@@ -173,6 +188,7 @@ def argument_of(node: Node) -> "tuple[dict[str, Any], bool]":
         if is_switch and "negatable" not in keys:
             del keys["default"]  # a flag that nothing makes false
             exact = False
+
     noun = keys.get("value", keys["name"].removesuffix("..."))
     place = _PLACES.get(noun.lower())
     if place and "choices" not in keys:
@@ -180,20 +196,15 @@ def argument_of(node: Node) -> "tuple[dict[str, Any], bool]":
     return keys, exact
 
 
-def _read_children(node: Node, keys: "dict[str, Any]") -> bool:
-    """Set the keys that the children mean; return whether the keys say all that they do."""
-    exact = True
-    for child in node.children:
-        is_plain = not child.properties and not child.children
-        if child.name == "choices":
-            keys["choices"] = [str(value) for value in child.values]
-            exact = exact and is_plain
-        elif child.name == "arg" and node.name == "flag" and child.values:
-            keys["value"] = str(child.values[0]).strip("<>[]")
-            exact = exact and is_plain
-        elif not _is_text(child):
-            exact = False
-    return exact
+def _read_child(keys: "dict[str, Any]", child: Node, *, is_flag: bool) -> bool:
+    """Set the key that a child means; return whether the keys say all that it does."""
+    if child.name == "choices":
+        keys["choices"] = [str(value) for value in child.values]
+    elif child.name == "arg" and is_flag and child.values:
+        keys["value"] = str(child.values[0]).strip("<>[]")
+    else:
+        return _is_text(child)  # `_set` reads it
+    return not child.properties and not child.children
 
 
 def _texts_of_children(node: Node) -> "dict[str, str | bool | None]":
@@ -216,12 +227,14 @@ def _positional(form: str) -> "tuple[dict[str, Any], bool]":
     inside = bare.strip("<>[]")
     name = _without_dots(inside)
 
-    # Several words, or a positional argument that begins with a dash, have no equivalent.
-    exact = " " not in name and not name.startswith("-")
-    repeats = form.endswith(_DOTS) or inside.endswith(_DOTS)
-    keys: dict[str, Any] = {"name": f"{name}..." if repeats else name}
+    keys: dict[str, Any] = {"name": name}
+    if form.endswith(_DOTS) or inside.endswith(_DOTS):
+        keys["name"] = f"{name}..."
     if not bare.startswith("["):
         keys["required"] = True
+
+    # Several words, or a positional argument that begins with a dash, have no equivalent.
+    exact = " " not in name and not name.startswith("-")
     return keys, exact
 
 
@@ -233,25 +246,34 @@ def _flag(form: str) -> "tuple[dict[str, Any], bool]":
     """Read `-f --force`, `--user <name>` or `-v, --verbose...`."""
     keys: dict[str, Any] = {}
     exact = True
-    names = []
+    long: list[str] = []
+    short: list[str] = []
     for word in form.replace(",", " ").split():
         if word.startswith("-"):
-            names.append(_without_dots(word))
+            name = _without_dots(word)
+            names = long if name.startswith("--") else short
+            names.append(name)
             if word.endswith(_DOTS):
                 keys["repeats"] = True
-        elif "value" in keys or not word.startswith("<") or not word.endswith(">"):
+            continue
+
+        is_plain = word.startswith("<") and word.endswith(">")
+        if is_plain and "value" not in keys:
+            keys["value"] = word.strip("<>")
+        else:
             exact = False  # several values, an optional one or a repeated one
             keys.setdefault("value", word.strip("<>[].…"))
-        else:
-            keys["value"] = word.strip("<>")
     if "value" not in keys:
         keys.pop("repeats", None)  # a flag may always be repeated
 
-    long = [name for name in names if name.startswith("--")]
-    short = [name for name in names if not name.startswith("--")]
-    keys["name"] = (long or short or [""])[0]
-    if long and short:
-        keys["short"] = short[0]
+    if long:
+        keys["name"] = long[0]
+        if short:
+            keys["short"] = short[0]
+    elif short:
+        keys["name"] = short[0]
+    else:
+        keys["name"] = ""
     if len(long) != 1 or len(short) > 1:
         exact = False
     return keys, exact
@@ -282,10 +304,15 @@ def _set(
     elif name == "negate" and text == f"--no-{keys['name'].removeprefix('--')}":
         keys["negatable"] = True
     else:
-        # Everything else would change what a run accepts.
-        is_for_pages = name in _FOR_PAGES or name.startswith("hide")
-        return is_for_pages or (name, text) == _USUAL_DASHES
+        return _has_no_effect(name, text)
     return True
+
+
+def _has_no_effect(name: str, text: str) -> bool:
+    """Return whether a property changes nothing that a run accepts."""
+    if name in _FOR_PAGES or name.startswith("hide"):
+        return True
+    return (name, text) == _USUAL_DASHES
 
 
 def _text_of(value: "str | bool | None") -> str:

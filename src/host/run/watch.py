@@ -273,7 +273,9 @@ class Watch:
 
     def _is_whole_report(self, chunk: bytes, output: bytearray) -> bool:
         """Return whether the output is a report that ends with `chunk`; b"" is its end, too."""
-        return self.is_report and (not chunk or output.endswith(END))
+        if not self.is_report:
+            return False
+        return not chunk or output.endswith(END)
 
     def _is_reaped(self) -> bool:
         self._wait(posix.WNOHANG)

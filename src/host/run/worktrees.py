@@ -39,6 +39,7 @@ def twin_roots(project: "Project") -> list[str]:
         if top in ("", "/") or is_directory(f"{top}/.git"):
             return []
         top = dirname(top)
+
     record = _record_of(top)
     if not record:
         return []
@@ -62,8 +63,9 @@ def _other_tops(top: str, record: str) -> list[str]:
     for name in _names_in(records):
         other_record = join(records, name)
         other = _top_of(other_record)
-        leads_back = other != "" and _record_of(other) == other_record
-        if leads_back and other != top:
+        if other in ("", top):
+            continue
+        if _record_of(other) == other_record:  # it leads back
             tops.append(other)
     return tops
 
@@ -76,10 +78,12 @@ def _record_of(top: str) -> str:
     link = _text_of(f"{top}/.git")
     if not link.startswith(_LINK):
         return ""
-    record = realpath(join(top, link[len(_LINK) :]))
+    record = realpath(join(top, link.removeprefix(_LINK)))
     if basename(dirname(record)) != "worktrees":  # a submodule, for example
         return ""
-    return record if _top_of(record) == top else ""
+    if _top_of(record) != top:
+        return ""
+    return record
 
 
 def _top_of(record: str) -> str:
@@ -103,4 +107,5 @@ def _text_of(path: str) -> str:
         content = read_regular(path, DefinitionError, _MOST_READ)
     except (DefinitionError, FileNotFoundError, NotADirectoryError):
         return ""
-    return decode(content).partition("\n")[0]
+    line, _, _ = decode(content).partition("\n")
+    return line
