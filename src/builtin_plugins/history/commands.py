@@ -81,13 +81,16 @@ def history(  # noqa: PLR0917 - one for each option
     WORDS limit the runs to one category or command. A run is recorded if its command.json, a
     category.json, project.json or cli.json has "record": true, or if CLI_RECORD=1 is set.
     """
+    start = None
+    if since:
+        start = _since(since)
     store = _imported(session)
     runs = store.select(
         words,
         failed=failed,
         running=running,
-        since=_since(since) if since else "",
-        origin=origin or "",
+        since=start,
+        origin=origin,
         limit=int(limit) or _NO_LIMIT,
     )
     if running:
@@ -95,13 +98,15 @@ def history(  # noqa: PLR0917 - one for each option
         runs = [run for run in runs if _is_alive(run)]
 
     if format == "json":
-        session.show_json({"runs": [json_of(run) for run in runs]})
+        rows = [json_of(run) for run in runs]
+        session.show_json({"runs": rows})
     elif format == "csv":
         session.show(csv_of(runs))
     elif runs:
         states = {run["id"]: _state(run) for run in runs}
         lines = table(runs, session.terminal, session.program, states)
-        session.show("\n".join([*lines, ""]))
+        text = "\n".join(lines)
+        session.show(f"{text}\n")
     elif words:
         session.show_lines("no recorded runs of these words")
     else:
@@ -137,6 +142,9 @@ def _facts(program: str, run: Mapping[str, Any]) -> dict[str, Any]:
     time = ""
     if run["seconds"] is not None:
         time = duration(run["seconds"])
+    client = ""
+    if run["client"] is not None:
+        client = _pairs(run["client"])
     return {
         "id": run["id"],
         "command": command_line(program, run),
@@ -146,7 +154,7 @@ def _facts(program: str, run: Mapping[str, Any]) -> dict[str, Any]:
         "directory": run["directory"],
         "user": f"{run['user']}@{run['host']}",
         "origin": run["origin"],
-        "client": _pairs(run["client"] or {}),
+        "client": client,
         "plugin": run["plugin"],
         "version": run["version"],
         "outer run": run["outer"],
@@ -271,7 +279,9 @@ def _state(run: Mapping[str, Any]) -> str:
 
 def _is_alive(run: Mapping[str, Any]) -> bool:
     """Return whether the process that watches the run still exists on this machine."""
-    if run["status"] is not None or run["host"] != os.uname().nodename:
+    if run["status"] is not None:
+        return False
+    if run["host"] != os.uname().nodename:
         return False
     try:
         os.kill(run["process"], 0)

@@ -58,7 +58,8 @@ def csv_of(runs: Iterable[Mapping[str, Any]]) -> str:
     names = [key for key in RUN_KEYS if key not in ("hosts", "client", "output")]
     writer.writerow(names)
     for run in runs:
-        writer.writerow([_csv_cell(run[name]) for name in names])
+        cells = [_csv_cell(run[name]) for name in names]
+        writer.writerow(cells)
     return text.getvalue()
 
 
@@ -87,11 +88,13 @@ def table(
     widths = []
     for column in zip(_HEADINGS, *rows, strict=True):
         widths.append(max(map(width_of, column)))
+
     columns = [*range(len(_HEADINGS))]
     if terminal.is_interactive:
         columns = _fitting_columns(widths, terminal.width)
         room = terminal.width - _width_beside_command(widths, columns)
-        widths[_COMMAND] = min(widths[_COMMAND], max(room, _NARROWEST_COMMAND))
+        room = max(room, _NARROWEST_COMMAND)
+        widths[_COMMAND] = min(widths[_COMMAND], room)
 
     heading = _line(_HEADINGS, columns, widths)
     lines = [terminal.styled(heading, "heading")]

@@ -35,11 +35,15 @@ def _is_whole_number(value: object) -> bool:
 
 
 def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
+    if not isinstance(value, list):
+        return False
+    return all(map(_is_text, value))
 
 
 def _is_client(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_is_text, value.values()))
+    if not isinstance(value, dict):
+        return False
+    return all(map(_is_text, value.values()))
 
 
 def _is_list_of_results(value: object) -> bool:

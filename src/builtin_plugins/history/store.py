@@ -101,8 +101,8 @@ class RunStore:
         *,
         failed: bool = False,
         running: bool = False,
-        since: str = "",
-        origin: str = "",
+        since: str | None = None,
+        origin: str | None = None,
         limit: int = -1,
     ) -> list[dict[str, Any]]:
         """Return the runs that match all conditions, newest first.
@@ -172,7 +172,8 @@ class _Opened:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             # SQLite would follow a link, and make a file that others can read.
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-            os.close(os.open(self._path, flags, 0o600))
+            descriptor = os.open(self._path, flags, 0o600)
+            os.close(descriptor)
             self._connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS)
             self._prepare(self._connection)
         except (sqlite3.Error, OSError) as failure:
@@ -207,8 +208,10 @@ class _Opened:
         path = self._path
         what = str(failure)
         if isinstance(failure, OSError):
-            path = failure.filename or path
-            what = failure.strerror or what
+            if failure.filename:
+                path = failure.filename
+            if failure.strerror:
+                what = failure.strerror
 
         remedy = ""
         if isinstance(failure, sqlite3.OperationalError):
@@ -260,7 +263,9 @@ def _run_of(row: Sequence[Any]) -> dict[str, Any]:
     try:
         for name in _JSON_COLUMNS:
             text = run[name]
-            run[name] = json.loads(text) if text else None
+            run[name] = None
+            if text:
+                run[name] = json.loads(text)
     except (ValueError, RecursionError, TypeError):
         raise sqlite3.DatabaseError("a row is damaged") from None
 

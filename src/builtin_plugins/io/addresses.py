@@ -105,7 +105,11 @@ def follow(address: str, location: str) -> str:
 def bare_address(text: str) -> str:
     """Return an address for messages: without user, password, query and fragment."""
     address = parse(text)
-    url = address.url if address else masked_text(text)
+    if address is None:
+        url = masked_text(text)
+    else:
+        url = address.url
+
     bare = re.split("[?#]", url, maxsplit=1)[0]
     return bare or '""'
 

@@ -97,7 +97,8 @@ def extract(
     except (*_BROKEN, OSError) as failure:
         # An OSError of the disk has a `strerror`; that of gzip has none.
         reason = getattr(failure, "strerror", "")
-        reason = reason or "the archive is damaged or incomplete"
+        if not reason:
+            reason = "the archive is damaged or incomplete"
         raise OperationError(f"{called}: {reason}") from None
 
 
@@ -172,20 +173,29 @@ def _write(members: dict[str, Member], target: Path) -> None:
     make_directory(str(target), 0o755)
     for name, member in members.items():
         path = target / name
-        directory = path if member.kind == "directory" else path.parent
-        make_directory(str(directory), 0o755)
-
-        content = member.read() if member.read else None
-        if content is None:
-            continue
-        with content, path.open("xb") as file:
-            shutil.copyfileobj(content, file, _CHUNK)
-        is_executable = member.mode & 0o111
-        path.chmod(0o755 if is_executable else 0o644)
+        if member.kind == "directory":
+            make_directory(str(path), 0o755)
+        else:
+            make_directory(str(path.parent), 0o755)
+        if member.read is not None:
+            _write_file(path, member.read(), member.mode)
 
     for name, member in members.items():
         if member.kind == "link":
             os.symlink(member.target, target / name)
+
+
+def _write_file(path: Path, content: IO[bytes] | None, mode: int) -> None:
+    if content is None:
+        return
+    with content, path.open("xb") as file:
+        shutil.copyfileobj(content, file, _CHUNK)
+
+    is_executable = mode & 0o111
+    if is_executable:
+        path.chmod(0o755)
+    else:
+        path.chmod(0o644)
 
 
 def checked_members(
@@ -200,19 +210,28 @@ def checked_members(
     if kinds <= {"directory"}:
         raise OperationError("the archive contains no files")
 
-    # Most archives have one top-level directory, such as acme-1.0, around everything.
-    top, *others = {path.partition("/")[0] for path in by_path}
-    is_wrapper = not others and by_path[top].kind == "directory"
-    if is_wrapper and not options.keeps_top(by_path):
-        inside = {}
-        for path, member in by_path.items():
-            inside[path.removeprefix(top).removeprefix("/")] = member
-        by_path = inside
-
+    if not options.keeps_top(by_path):
+        by_path = _without_top(by_path)
     for path, member in by_path.items():
         if member.kind == "link":
             _check_link(path, by_path)
     return by_path
+
+
+def _without_top(members: dict[str, Member]) -> dict[str, Member]:
+    """Return the members below the only top-level directory, such as acme-1.0, if there is one."""
+    tops = {path.partition("/")[0] for path in members}
+    if len(tops) > 1:
+        return members
+    top = tops.pop()
+    if members[top].kind != "directory":
+        return members
+
+    inside = {}
+    for path, member in members.items():
+        below = path.removeprefix(top).removeprefix("/")
+        inside[below] = member
+    return inside
 
 
 def _collected(members: Iterable[Member], options: UnpackOptions) -> dict[str, Member]:
@@ -223,11 +242,13 @@ def _collected(members: Iterable[Member], options: UnpackOptions) -> dict[str, M
         name = member.name
         is_directory = member.kind == "directory"
         path = _clean(name)
-        if not (path or is_directory):
+        if not path and not is_directory:
             raise _refusal(name, "has no name")
 
         # The directories above it may have no members of their own.
-        above = path if is_directory else path.rpartition("/")[0]
+        above = path
+        if not is_directory:
+            above = path.rpartition("/")[0]
         while above and above not in by_path:
             by_path[above] = Member(above, "directory")
             above = above.rpartition("/")[0]
@@ -276,7 +297,9 @@ def _check_link(path: str, members: dict[str, Member]) -> None:
 
         reached.append(part)
         member = members.get("/".join(reached))
-        if member is None or (member.kind == "file" and ahead):
+        if member is None:
+            raise missing
+        if member.kind == "file" and ahead:
             raise missing
         if member.kind == "link":
             hops += 1
@@ -293,12 +316,19 @@ def _clean(name: str) -> str:
         raise _refusal(name, "points outside the archive")
 
     path = "/".join(parts)
-    lengths = [len(os.fsencode(part)) for part in parts]
-    if max(lengths, default=0) > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
+    if _is_too_long(path):
         raise _refusal(name, "has a name that is too long")
     if _CONTROL.search(name):
         raise _refusal(name, "has control characters in its name")
     return path
+
+
+def _is_too_long(path: str) -> bool:
+    encoded = os.fsencode(path)
+    if len(encoded) > _PATH_BYTES:
+        return True
+    longest = max(map(len, encoded.split(b"/")))
+    return longest > _NAME_BYTES
 
 
 def _refusal(name: str, reason: str) -> OperationError:

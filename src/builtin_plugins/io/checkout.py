@@ -73,14 +73,18 @@ def _former_commit(git: Git, head: str) -> str:
     """Return the commit before the last update if the files are still in its state, or ""."""
     options = ("--verify", "--quiet")
     try:
-        former = git("rev-parse", *options, "ORIG_HEAD^{commit}").decode().strip()
+        printed = git("rev-parse", *options, "ORIG_HEAD^{commit}")
     except OperationError:
         return ""
+    former = printed.decode().strip()
     if former == head or not has_commit(git, former):
         return ""
 
     updated = {change.path for change in _changes(git, former, head)}
-    if not updated or updated & {*differing_paths(git, former)}:
+    if not updated:
+        return ""
+    differing = differing_paths(git, former)
+    if not updated.isdisjoint(differing):
         return ""
     return former
 
@@ -130,9 +134,9 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
     """
     # The directory of a worktree is not the one that has the references.
     listed = git("rev-parse", "--absolute-git-dir", "--git-common-dir")
-    git_dir, common_dir = [
-        os.path.join(git.directory, line) for line in os.fsdecode(listed).splitlines()
-    ]
+    git_dir, common_dir = os.fsdecode(listed).splitlines()
+    common_dir = os.path.join(git.directory, common_dir)
+
     path = os.path.join(git_dir, MARK)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with os_errors_explained(path):
@@ -157,14 +161,21 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
             with os_errors_explained(path):
                 os.ftruncate(descriptor, 0)
         except BaseException as failure:
-            try:
-                _recover(locked, descriptor, git_dir, common_dir)
-            except (OSError, OperationError) as second:
-                undone = f"the update could not be undone ({second})"
-                raise OperationError(f"{failure}; {undone}", "run it again") from None
+            _undo(failure, locked, descriptor, git_dir, common_dir)
             raise
     finally:
         os.close(descriptor)
+
+
+def _undo(
+    failure: BaseException, git: Git, descriptor: int, git_dir: str, common_dir: str
+) -> None:
+    """Undo an update after `failure`. Raises OperationError, which names both failures."""
+    try:
+        _recover(git, descriptor, git_dir, common_dir)
+    except (OSError, OperationError) as second:
+        undone = f"the update could not be undone ({second})"
+        raise OperationError(f"{failure}; {undone}", "run it again") from None
 
 
 def _recover(git: Git, descriptor: int, git_dir: str, common_dir: str) -> None:
@@ -173,20 +184,27 @@ def _recover(git: Git, descriptor: int, git_dir: str, common_dir: str) -> None:
     if not record:
         return
 
-    # Only locks of the update itself: other users and earlier commands have their own.
     since = os.fstat(descriptor).st_mtime - _CLOCK
     for path in _locks(git_dir, common_dir):
         with suppress(FileNotFoundError):
-            state = os.lstat(path)
-            if state.st_uid != os.geteuid() or state.st_mtime < since:
-                continue
-            if _is_free(path, git.directory, git_dir) is True:
-                os.unlink(path)
+            _remove_lock(path, since, git.directory, git_dir)
 
     commits = record.split()
     if len(commits) == 2 and all(map(_COMMIT.match, commits)):
         _put_back(git, *commits)
     os.ftruncate(descriptor, 0)
+
+
+def _remove_lock(path: str, since: float, directory: str, git_dir: str) -> None:
+    """Remove a lock of an update that began at `since`, if no process holds it.
+
+    Other users and earlier commands have their own locks.
+    """
+    state = os.lstat(path)
+    if state.st_uid != os.geteuid() or state.st_mtime < since:
+        return
+    if _is_free(path, directory, git_dir) is True:
+        os.unlink(path)
 
 
 def _locks(git_dir: str, common_dir: str) -> list[str]:
@@ -195,7 +213,9 @@ def _locks(git_dir: str, common_dir: str) -> list[str]:
     for directory in dict.fromkeys([git_dir, common_dir]):
         for name in _LOCKS:
             paths.append(os.path.join(directory, name))
-    for directory, _, names in os.walk(os.path.join(common_dir, "refs")):
+
+    references = os.path.join(common_dir, "refs")
+    for directory, _, names in os.walk(references):
         for name in names:
             if name.endswith(".lock"):
                 paths.append(os.path.join(directory, name))
@@ -260,7 +280,9 @@ def _is_git_in(process: str, places: tuple[str, ...], lock: str) -> bool:
     with open(f"{process}/comm", encoding="ascii", errors="replace") as file:
         if not file.read().startswith("git"):
             return False
-    if os.path.join(os.readlink(f"{process}/cwd"), "").startswith(places):
+
+    current = os.readlink(f"{process}/cwd")
+    if os.path.join(current, "").startswith(places):
         return True
     for number in os.listdir(f"{process}/fd"):
         if os.readlink(f"{process}/fd/{number}") == lock:
@@ -285,17 +307,25 @@ def _put_back(git: Git, old: str, new: str) -> None:
         lines += f"{change.old_mode} {change.old} 0\t{change.path}\0"
     git("update-index", "-z", "--index-info", given=os.fsencode(lines))
 
-    # New files go first: one may be in the place of a directory with former files.
-    ours = [change for change in changes if _is_of_update(git, change)]
-    for change in ours:
+    added = []
+    replaced = []
+    for change in changes:
+        if not _is_of_update(git, change):
+            continue
         if change.old_mode == _NO_FILE:
-            _remove(git.directory, change.path)
+            added.append(change.path)
+        else:
+            replaced.append(change.path)
+
+    # New files go first: one may be in the place of a directory with former files.
+    for path in added:
+        _remove(git.directory, path)
 
     former = ""
-    for change in ours:
-        is_in_the_way = os.path.isdir(os.path.join(git.directory, change.path))
-        if change.old_mode != _NO_FILE and not is_in_the_way:
-            former += f"{change.path}\0"
+    for path in replaced:
+        # A directory of the user is in the place of the file, and stays.
+        if not os.path.isdir(os.path.join(git.directory, path)):
+            former += f"{path}\0"
     options = ("--force", "-u", "-z", "--stdin")
     git("checkout-index", *options, given=os.fsencode(former))
 

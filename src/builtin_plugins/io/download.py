@@ -174,4 +174,6 @@ def _cause(failure: BaseException, otherwise: str) -> str:
     if re.search("timed ?out", text, re.IGNORECASE):
         return "the server did not answer in time"
     match = _SYSTEM_WORDS.search(text)
-    return match[1].lower() if match else otherwise
+    if match is None:
+        return otherwise
+    return match[1].lower()

@@ -49,7 +49,9 @@ def login_of(address: str) -> dict[str, str]:
     for the address's site.
     """
     parts = parse(address)
-    if parts is None or not parts.user or parts.scheme != "https":
+    if parts is None or parts.scheme != "https":
+        return {}
+    if not parts.user:
         return {}
 
     login = f"{unquote(parts.user)}:{unquote(parts.password)}"
@@ -123,7 +125,10 @@ class Git:
         """Return the line of git's error output that says why it failed."""
         # ssh gives the reason before this line of git.
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
-        lines = [line.strip() for line in before.split("\n") if line.strip()]
+        lines = []
+        for line in before.split("\n"):
+            if line.strip():
+                lines.append(line.strip())
 
         # A line of git says more than the last line, which may be a server's.
         reason = unread or "failed without a message"

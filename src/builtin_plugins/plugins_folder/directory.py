@@ -53,9 +53,7 @@ def read_plugin(root: str, entry: Entry) -> PluginVersion:
         pass
     else:
         _check_min_version(path, values)
-        texts = {key: text(path, values, key) for key in TEXTS}
-        texts["name"] = entry.name or texts["name"]
-        entry = entry.replaced(**texts)
+        entry = entry.replaced(**_texts(path, values, entry.name))
         scripts = _combined(scripts, read_scripts(path, values))
         if folders is None:
             folders = read_path(path, values)
@@ -67,24 +65,46 @@ def read_plugin(root: str, entry: Entry) -> PluginVersion:
     hooks_file = ""
     if entry.hooks:
         hooks_file = _inside(root, entry.hooks, "hooks")
-    path_folders = [_inside(root, folder, "path") for folder in folders or ()]
+    path_folders = []
+    if folders is not None:
+        for folder in folders:
+            path_folders.append(_inside(root, folder, "path"))
 
-    # The tree has "under" as a value of its own, and None if scripts are no commands.
-    names = dict(scripts or {})
-    under = str(names.pop("under", "")).split()
-    has_scripts = scripts is not None and names.pop("files", True) is not False
+    under = ""
+    if scripts is not None:
+        under = str(scripts.get("under", ""))
     tree = CommandTree(
         tree_path,
         entry.name,
         entry.dev,
-        scripts={key: str(name) for key, name in names.items()},
-        under=tuple(under),
+        scripts=_names_of_scripts(scripts),
+        under=tuple(under.split()),
         root=root,
         path_folders=tuple(path_folders),
     )
-    if not has_scripts:
-        tree = tree.replaced(scripts=None)
     return PluginVersion(entry, root, tree, hooks_file)
+
+
+def _texts(path: str, values: dict[str, Any], name: str) -> dict[str, str]:
+    """Return the texts in plugin.json; the user's `name` for the plugin, if any, wins."""
+    texts = {key: text(path, values, key) for key in TEXTS}
+    if name:
+        texts["name"] = name
+    return texts
+
+
+def _names_of_scripts(
+    scripts: Mapping[str, str | bool] | None,
+) -> dict[str, str] | None:
+    """Return how a tree names the commands of its scripts, or None if they are no commands."""
+    if scripts is None or scripts.get("files") is False:
+        return None
+
+    names = {}
+    for key in ("prefix", "split"):
+        if key in scripts:
+            names[key] = str(scripts[key])
+    return names
 
 
 def missing_path(plugin: PluginVersion) -> Problem | None:
@@ -120,8 +140,10 @@ def manifest_decides(root: str) -> bool:
     except FileNotFoundError:
         return False
 
-    keys = ("scripts", "path")
-    return any(values.get(key) is not None for key in keys)
+    for key in ("scripts", "path"):
+        if values.get(key) is not None:
+            return True
+    return False
 
 
 def _combined(
@@ -142,12 +164,7 @@ def find_directory_plugins(
 
     The plugins `without` are left out, and not read.
     """
-    names = []
-    for name in names_in(plugins_dir):
-        is_hidden = name.startswith((".", "__")) or name == REGISTRY or name in without
-        if not is_hidden and os.path.isdir(os.path.join(plugins_dir, name)):
-            names.append(name)
-
+    names = _names_of_plugins(plugins_dir, without)
     plugins = []
     existing = frozenset(names)
     for name, entry in registry.entries.items():
@@ -176,6 +193,19 @@ def names_in(directory: str) -> list[str]:
         return []
 
 
+def _names_of_plugins(plugins_dir: str, without: Collection[str]) -> list[str]:
+    """Return the names of the directories in `plugins/`, except hidden ones and `without`."""
+    names = []
+    for name in names_in(plugins_dir):
+        if name.startswith((".", "__")):
+            continue
+        if name == REGISTRY or name in without:
+            continue
+        if os.path.isdir(os.path.join(plugins_dir, name)):
+            names.append(name)
+    return names
+
+
 def store_of(plugins_dir: str, name: str) -> Store:
     """Return the store of a plugin's versions; the link to the current one is `plugins/<name>`."""
     # Imported here because a list of plugins needs no store.
@@ -185,7 +215,8 @@ def store_of(plugins_dir: str, name: str) -> Store:
         return read_kept_entry(path) is not None
 
     link = os.path.join(plugins_dir, name)
-    return Store(os.path.join(plugins_dir, VERSIONS, name), link, is_own, FILES_DIR)
+    directory = os.path.join(plugins_dir, VERSIONS, name)
+    return Store(directory, link, is_own, FILES_DIR)
 
 
 def read_kept_entry(version: str) -> Entry | None:
@@ -197,7 +228,9 @@ def read_kept_entry(version: str) -> Entry | None:
 
     # The file of a copied or renamed directory belongs to another version.
     is_at_its_place = version.endswith(f"/{entry.name}/{entry.version_dir}")
-    return entry if is_at_its_place else None
+    if not is_at_its_place:
+        return None
+    return entry
 
 
 def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> PluginVersion:
@@ -209,18 +242,22 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> PluginVersion:
     # A link to a version is this program's own.
     is_users_link = os.path.islink(root) and not store_of(plugins_dir, name).current
     if entry is None:
-        source = os.path.realpath(root) if is_users_link else ""
+        source = ""
+        if is_users_link:
+            source = os.path.realpath(root)
         entry = Entry(name, "local", source, dev=is_users_link)
 
     try:
         if not is_plugin_name(name):
             what = "is not a valid plugin name"
-            raise PluginError(Problem(root, what, f"rename the directory: {NAME_RULE}"))
+            remedy = f"rename the directory: {NAME_RULE}"
+            raise PluginError(Problem(root, what, remedy))
 
         # A kept version may itself be a link, or contain one in the place of its files.
         inside = os.path.join(os.path.realpath(plugins_dir), "")
-        leads_out = not os.path.realpath(root).startswith(inside)
-        if (is_users_link or leads_out) and not entry.dev:
+        is_inside = os.path.realpath(root).startswith(inside)
+        is_in_place = is_inside and not is_users_link
+        if not is_in_place and not entry.dev:
             what = "links to a directory outside the plugins directory"
             raise PluginError(Problem(root, what))
         return read_plugin(root, entry)
@@ -234,9 +271,9 @@ def _inside(root: str, relative: str, what: str) -> str:
     Raises PluginError if the path leads out of the plugin, even through a link.
     """
     path = os.path.join(root, relative)
-    top = os.path.realpath(root)
-    target = os.path.realpath(path)
-    is_inside = target == top or target.startswith(top + os.sep)
-    if not is_inside or relative.startswith("/"):
+    # With the separator, a folder beside it with a longer name is not inside.
+    top = os.path.join(os.path.realpath(root), "")
+    target = os.path.join(os.path.realpath(path), "")
+    if relative.startswith("/") or not target.startswith(top):
         raise PluginError(Problem(root, f"{relative} is outside the plugin", key=what))
     return path

@@ -42,7 +42,9 @@ def is_plugin_name(name: str) -> bool:
 
     Returns False for reserved names: the program's own categories and the registry's files.
     """
-    return is_word(name) and name == name.lower() and name not in _RESERVED
+    if name in _RESERVED or name != name.lower():
+        return False
+    return is_word(name)
 
 
 def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str | bool] | None:
@@ -58,11 +60,14 @@ def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str | bool] | N
     parts = {f"scripts.{key}": value for key, value in scripts.items()}
     checked: dict[str, str | bool] = {}
     for key in ("prefix", "split", "under"):
-        if part := text(path, parts, f"scripts.{key}"):
+        part = text(path, parts, f"scripts.{key}")
+        if part:
             checked[key] = part
     if "under" in checked:
         check_under(path, checked["under"])
-    if typed(path, parts, "scripts.files", bool, "true or false") is False:
+
+    files = typed(path, parts, "scripts.files", bool, "true or false")
+    if files is False:
         checked["files"] = False
     return checked
 
@@ -90,12 +95,18 @@ def read_path(path: str, values: dict[str, Any]) -> tuple[str, ...] | None:
 
 def check_under(path: str, under: Any) -> None:
     """Raise PluginError unless `under` has words that can name a category."""
-    words = under.split()
-    is_valid = bool(words) and all(map(is_word, words))
-    if not is_valid or words[0] in _RESERVED:
-        what = f"{under!r} cannot be the words of a category"
-        remedy = "use letters, digits, ., _ and -; self, help and setup are reserved"
-        raise PluginError(Problem(path, what, remedy, key="scripts.under"))
+    if _can_be_category(under.split()):
+        return
+
+    what = f"{under!r} cannot be the words of a category"
+    remedy = "use letters, digits, ., _ and -; self, help and setup are reserved"
+    raise PluginError(Problem(path, what, remedy, key="scripts.under"))
+
+
+def _can_be_category(words: list[str]) -> bool:
+    if not words or words[0] in _RESERVED:
+        return False
+    return all(map(is_word, words))
 
 
 class Package(Record):
@@ -152,7 +163,10 @@ class Entry(Record):
     @property
     def under(self) -> tuple[str, ...]:
         """Return the words of the category that the user chose for the plugin's commands."""
-        return tuple(str((self.scripts or {}).get("under", "")).split())
+        if self.scripts is None:
+            return ()
+        words = str(self.scripts.get("under", ""))
+        return tuple(words.split())
 
     @property
     def version_dir(self) -> str:
@@ -160,12 +174,14 @@ class Entry(Record):
 
         A version of a package is determined by its origin and all packages that it brings.
         """
-        origin = self.commit or self.sha256
-        is_fetched = bool(origin or self.packages)
-        if self.is_users_directory or not is_fetched:
+        if self.is_users_directory:
             return ""
+        origin = self.commit or self.sha256
         if not self.is_package:
             return origin[:16]
+        is_fetched = bool(origin or self.packages)
+        if not is_fetched:
+            return ""
 
         import hashlib  # imported here because most lists of plugins need it for no entry
 
@@ -187,7 +203,9 @@ class Entry(Record):
     @property
     def is_package(self) -> bool:
         """Return whether the plugin is a Python package, in a folder of its own or elsewhere."""
-        return self.kind == "pip" or self.is_in_environment
+        if self.kind == "pip":
+            return True
+        return self.is_in_environment
 
     @property
     def is_in_environment(self) -> bool:
@@ -197,8 +215,11 @@ class Entry(Record):
     @property
     def built_packages(self) -> dict[str, str]:
         """Return the versions, by name, of the packages that were built from their sources."""
-        built = [package for package in self.packages if package.built]
-        return {package.name: package.version for package in built}
+        versions = {}
+        for package in self.packages:
+            if package.built:
+                versions[package.name] = package.version
+        return versions
 
     def fields(self) -> dict[str, Any]:
         """Return the entry as an object for a JSON file."""
@@ -234,36 +255,50 @@ def read_entry(item: dict[str, Any]) -> Entry:
         raise PluginError(f"{name!r} is not a valid plugin name")
     _check_keys(name, item)
 
-    versions = typed(name, item, "versions", list, "an array") or []
-    words = typed(name, item, "words", list, "an array") or []
-    packages = typed(name, item, "packages", list, "an array") or []
+    versions = _array(name, item, "versions")
+    words = _array(name, item, "words")
+    packages = _array(name, item, "packages")
     fields: dict[str, Any] = {
         "scripts": read_scripts(name, item),
         "path": read_path(name, item),
         "versions": tuple(versions),
         "words": _read_words(name, words),
-        "packages": tuple([_read_package(name, package) for package in packages]),
+        "packages": _read_packages(name, packages),
     }
     for key, default in _DEFAULTS.items():
         if isinstance(default, str):
             fields[key] = text(name, item, key)
         elif isinstance(default, bool):
             flag = typed(name, item, key, bool, "true or false")
-            fields[key] = default if flag is None else flag
+            if flag is None:
+                flag = default
+            fields[key] = flag
 
     entry = Entry(**fields)
     if entry.kind not in KINDS:
         what = f"expected one of {', '.join(sorted(KINDS))}"
         raise PluginError(Problem(name, what, key="kind"))
+    _check_versions(entry)
+    return entry
 
-    # Each version is the name of a directory, so it must not lead out of `.versions`.
-    directories = [*versions]
+
+def _array(name: str, item: dict[str, Any], key: str) -> list[Any]:
+    """Return the array at `key`, or [] if it is absent or null. Raises PluginError."""
+    values: list[Any] | None = typed(name, item, key, list, "an array")
+    if values is None:
+        return []
+    return values
+
+
+def _check_versions(entry: Entry) -> None:
+    """Raise PluginError for a version that cannot be the name of a directory in `.versions`."""
+    directories = [*entry.versions]
     if entry.version_dir:
         directories.append(entry.version_dir)
     for version in directories:
         if not _is_version(version, _LONGEST_DIRECTORY):
-            raise PluginError(Problem(name, f"{version!r} is not a valid version"))
-    return entry
+            what = f"{version!r} is not a valid version"
+            raise PluginError(Problem(entry.name, what))
 
 
 def _check_keys(name: str, item: dict[str, Any]) -> None:
@@ -292,6 +327,13 @@ def _read_words(plugin: str, words: list[Any]) -> tuple[str, ...]:
     return tuple(filter(is_word, words))
 
 
+def _read_packages(plugin: str, items: list[Any]) -> tuple[Package, ...]:
+    packages = []
+    for item in items:
+        packages.append(_read_package(plugin, item))
+    return tuple(packages)
+
+
 def _read_package(plugin: str, item: Any) -> Package:
     """Check an item of `packages`, whose texts are given to pip. Raises PluginError."""
     if not isinstance(item, dict):
@@ -303,9 +345,13 @@ def _read_package(plugin: str, item: Any) -> Package:
     hashes = typed(plugin, item, "sha256", list, "an array of strings")
     built = typed(plugin, item, "built", bool, "true or false")
 
-    is_named = _is_package_name(name) and _is_version(version, _LONGEST_VERSION)
-    has_hashes = hashes is not None and all(map(_is_sha256, hashes))
-    if not is_named or not has_hashes:
+    is_valid = (
+        _is_package_name(name)
+        and _is_version(version, _LONGEST_VERSION)
+        and hashes is not None
+        and all(map(_is_sha256, hashes))
+    )
+    if not is_valid:
         what = "expected a canonical name, a version and a list of SHA-256 checksums"
         raise PluginError(Problem(plugin, what, key="packages"))
     return Package(name, version, tuple(hashes), built is True)
@@ -313,18 +359,18 @@ def _read_package(plugin: str, item: Any) -> Package:
 
 def _is_package_name(name: str) -> bool:
     """Return whether `name` is canonical: `[a-z0-9]([a-z0-9-]*[a-z0-9])?`."""
-    first = name[:1]
-    last = name[-1:]
-    is_bounded = first in _LOWER and last in _LOWER
-    return is_bounded and _LOWER.issuperset(name.replace("-", ""))
+    if not name or name != name.strip("-"):
+        return False
+    return _LOWER.issuperset(name.replace("-", ""))
 
 
 def _is_version(version: Any, longest: int) -> bool:
     """Return whether `version` matches `[A-Za-z0-9][A-Za-z0-9.!+_-]*`, and is no longer."""
     if not isinstance(version, str) or len(version) > longest:
         return False
-    first = version[:1]
-    return first in _LETTERS and _VERSION.issuperset(version)
+    if version[:1] not in _LETTERS:
+        return False
+    return _VERSION.issuperset(version)
 
 
 def _is_sha256(checksum: Any) -> bool:

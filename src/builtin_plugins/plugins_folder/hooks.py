@@ -39,10 +39,12 @@ def find_plugins(
 
     # The entries decide about the order; plugins without one come last.
     unregistered = [plugin.entry.name for plugin in plugins]
-    yield PluginOrder(tuple(dict.fromkeys([*registry.entries, *unregistered])))
+    names = dict.fromkeys([*registry.entries, *unregistered])
+    yield PluginOrder(tuple(names))
 
     for problem in registry.problems:
-        yield BrokenPlugin(os.path.basename(problem.path) or REGISTRY, str(problem))
+        file = os.path.basename(problem.path) or REGISTRY
+        yield BrokenPlugin(file, str(problem))
     # An entry that cannot be read may be the one that disables its package.
     yield from map(Disabled, registry.refused)
 
@@ -82,10 +84,12 @@ def _records(
 def _how_to_restore(program: str, entry: Entry) -> str:
     """Return that the files of a plugin are missing, and how to restore them."""
     command = f"{program} self plugin"
-    if entry.is_users_directory:
-        where = entry.source or "the directory"
-        return f"its files are missing; restore {where}, or run: {command} remove {entry.name}"
-    return f"its files are missing; to restore them, run: {command} sync"
+    if not entry.is_users_directory:
+        return f"its files are missing; to restore them, run: {command} sync"
+
+    where = entry.source or "the directory"
+    remove = f"{command} remove {entry.name}"
+    return f"its files are missing; restore {where}, or run: {remove}"
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:

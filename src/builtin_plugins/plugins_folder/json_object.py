@@ -38,7 +38,9 @@ def text(path: str, values: dict[str, Any], key: str) -> str:
 
     Raises PluginError if the value is not a string or contains a NUL character.
     """
-    value: str = typed(path, values, key, str, "a string") or ""
+    value: str | None = typed(path, values, key, str, "a string")
+    if value is None:
+        return ""
     if "\0" in value:
         raise PluginError(Problem(path, "contains a NUL character", key=key))
     return value

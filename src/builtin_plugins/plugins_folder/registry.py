@@ -63,7 +63,14 @@ class RegistryFile(Record):
     @property
     def usable(self) -> dict[str, Any] | None:
         """Return the content, or its last intact state if it is lost or damaged."""
-        return self.last if self.content is None else self.content
+        if self.content is None:
+            return self.last
+        return self.content
+
+    @property
+    def is_intact(self) -> bool:
+        """Return whether the content is the last intact state, which has a copy."""
+        return self.usable == self.last
 
 
 class Registry:
@@ -101,21 +108,13 @@ class Registry:
 
     def _merged(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield each entry, shared keys replaced by local ones, and the file to name in errors."""
-        changes: dict[str, dict[str, Any]] = {}
-        unnamed = []  # local entries that can change no shared entry
-        local_items = self.local["plugins"] if self.local else ()
-        for item in local_items:
-            name = item.get("name")
-            if isinstance(name, str) and name not in changes:
-                changes[name] = item
-            else:
-                unnamed.append(item)
-
+        changes, unnamed = self._local_items()
         for item in self.values["plugins"]:
             name = item.get("name")
             change: dict[str, Any] = {}
             if isinstance(name, str):
                 change = changes.pop(name, {})
+
             # If the shared entry alone is valid, the local change is to blame for an error.
             file = self.shared.path
             if change and _is_valid(item):
@@ -124,6 +123,26 @@ class Registry:
 
         for item in (*changes.values(), *unnamed):
             yield self.personal.path, item
+
+    def _local_items(self) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
+        """Return the local entries by name, and those that can change no shared entry."""
+        changes: dict[str, dict[str, Any]] = {}
+        unnamed: list[dict[str, Any]] = []
+        if self.local is None:
+            return changes, unnamed
+
+        for item in self.local["plugins"]:
+            name = item.get("name")
+            if isinstance(name, str) and name not in changes:
+                changes[name] = item
+            else:
+                unnamed.append(item)
+        return changes, unnamed
+
+    def keep_disabled(self, entry: Entry) -> None:
+        """Add or replace an entry whose plugin stays disabled, because it was."""
+        self.entries[entry.name] = entry
+        self.kept_disabled.add(entry.name)
 
     def copied(self) -> Registry:
         """Return a registry for changes that may fail; this one stays as it was read."""
@@ -143,15 +162,15 @@ class Registry:
         self.entries[entry.name] = entry
         fields = entry.fields()
         shared_item = _item(self.values, entry.name)
+        former = shared_item or {}
         if self.local is None:
-            former = shared_item or {}
             self.values = _with(self.values, {**former, **fields})
             return
 
-        unknown_keys = _unknown_keys(_item(self.local, entry.name) or {})
+        local_item = _item(self.local, entry.name)
+        unknown_keys = _unknown_keys(local_item)
         if team:
-            former = {**(shared_item or {}), **unknown_keys}
-            self.values = _with(self.values, {**former, **fields})
+            self.values = _with(self.values, {**former, **unknown_keys, **fields})
             self.local = _without(self.local, entry.name)
             return
 
@@ -171,7 +190,9 @@ class Registry:
 
     def is_shared(self, name: str) -> bool:
         """Return whether the entry of that name is in a file that a team shares."""
-        return self.local is not None and _item(self.values, name) is not None
+        if self.local is None:
+            return False
+        return _item(self.values, name) is not None
 
 
 def _personal_keys(entry: Entry, shared_item: dict[str, Any] | None) -> dict[str, Any]:
@@ -207,16 +228,18 @@ def _is_same_version(entry: Entry, shared: Entry) -> bool:
     )
 
 
-def _unknown_keys(item: dict[str, Any]) -> dict[str, Any]:
+def _unknown_keys(item: dict[str, Any] | None) -> dict[str, Any]:
     """Return what an entry in a file has that is no field of `Entry`."""
+    if item is None:
+        return {}
     return {key: value for key, value in item.items() if not is_known_key(key)}
 
 
 def _item(values: dict[str, Any], name: str) -> dict[str, Any] | None:
+    item: dict[str, Any]
     for item in values["plugins"]:
         if item.get("name") == name:
-            found: dict[str, Any] = item
-            return found
+            return item
     return None
 
 
@@ -320,21 +343,30 @@ def read_values(path: str) -> dict[str, Any] | None:
         return None
 
     version = text(path, values, "version")
-    if version.partition(".")[0] != FORMAT.partition(".")[0]:
-        what = f"expected {FORMAT}; found {version[:20] or 'nothing'}"
+    if _major(version) != _major(FORMAT):
+        shown = version[:20] or "nothing"
+        what = f"expected {FORMAT}; found {shown}"
         raise PluginError(Problem(path, what, "update this program", key="version"))
 
-    items = values.get("plugins")
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+    if not _are_objects(values.get("plugins")):
         raise PluginError(Problem(path, "expected an array of objects", key="plugins"))
     return values
+
+
+def _major(version: str) -> str:
+    return version.partition(".")[0]
+
+
+def _are_objects(items: Any) -> bool:
+    if not isinstance(items, list):
+        return False
+    return all(isinstance(item, dict) for item in items)
 
 
 def _combined(shared: RegistryFile, personal: RegistryFile) -> Registry:
     """Return the registry of both files; a damaged entry does not enable what was disabled."""
     registry = Registry(shared, personal)
-    is_intact = shared.last == shared.usable and personal.last == personal.usable
-    if is_intact and not registry.problems:
+    if shared.is_intact and personal.is_intact and not registry.problems:
         return registry
 
     former_shared = shared.replaced(content=shared.last)
@@ -343,30 +375,39 @@ def _combined(shared: RegistryFile, personal: RegistryFile) -> Registry:
     # An entry whose name is damaged leaves a plugin without the entry that disabled it.
     lost = {*_lost_names(shared, registry), *_lost_names(personal, registry)}
     for name, former in before.entries.items():
-        current = registry.entries.get(name)
         if former.enabled or name in registry.refused:
             continue
 
-        if current is not None and current.enabled and name in lost:
-            registry.entries[name] = current.replaced(enabled=False)
-            registry.kept_disabled.add(name)
-        # A link to a version that this program made does not run without an entry.
-        if current is None and KINDS[former.kind] != "versions":
-            registry.entries[name] = former
-            registry.kept_disabled.add(name)
+        current = registry.entries.get(name)
+        if current is None:
+            # A link to a version that this program made does not run without an entry.
+            if KINDS[former.kind] != "versions":
+                registry.keep_disabled(former)
+        elif current.enabled and name in lost:
+            registry.keep_disabled(current.replaced(enabled=False))
     return registry
 
 
 def _lost_names(file: RegistryFile, registry: Registry) -> Iterator[str]:
     """Yield the names that a file with a damaged entry has no longer."""
-    is_damaged = any(problem.path == file.path for problem in registry.problems)
-    if not is_damaged:
+    damaged = {problem.path for problem in registry.problems}
+    if file.path not in damaged:
         return
 
-    usable = file.usable or _NOTHING
-    last = file.last or _NOTHING
-    names = [item.get("name") for item in usable["plugins"]]
-    for item in last["plugins"]:
-        name = item.get("name")
-        if isinstance(name, str) and name not in names:
+    names = _names(file.usable)
+    for name in _names(file.last):
+        if name not in names:
             yield name
+
+
+def _names(values: dict[str, Any] | None) -> list[str]:
+    """Return the names of the entries in a file; a damaged entry may have none."""
+    if values is None:
+        return []
+
+    names = []
+    for item in values["plugins"]:
+        name = item.get("name")
+        if isinstance(name, str):
+            names.append(name)
+    return names

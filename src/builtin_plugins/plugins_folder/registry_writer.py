@@ -34,14 +34,14 @@ def write_registry(
     written: list[tuple[RegistryFile, dict[str, Any]]] = []
     has_shared = registry.shared.usable is not None
     if has_shared or registry.values["plugins"]:
-        written.append((registry.shared, _complete(registry.shared, registry.values)))
+        complete = _complete(registry.shared, registry.values)
+        written.append((registry.shared, complete))
     # The local registry comes last. If the process is killed between the two, an entry that moves
     # to the shared registry is in both. If the local entry is another version, it is complete and
     # stays the user's version; the repeated command removes it.
     if registry.local is not None:
-        written.append(
-            (registry.personal, _complete(registry.personal, registry.local))
-        )
+        complete = _complete(registry.personal, registry.local)
+        written.append((registry.personal, complete))
 
     _replace(written, on_replaced)
 
@@ -94,8 +94,10 @@ def _copied(file: RegistryFile, values: dict[str, Any]) -> dict[str, Any] | None
     Returns the content of the copy.
     """
     complete = {"$schema": SCHEMA, **values}
-    if file.last is not None and {"$schema": SCHEMA, **file.last} == complete:
-        return file.last
+    if file.last is not None:
+        last = {"$schema": SCHEMA, **file.last}
+        if last == complete:
+            return file.last
 
     directory, name = os.path.split(file.path)
     with suppress(OSError):  # only a copy

@@ -57,7 +57,9 @@ class PluginVersion(Record):
     @property
     def first_words(self) -> tuple[str, ...]:
         """The first words of the commands, sorted."""
-        return tuple(sorted({words[0] for words in (*self.commands, *self.declared)}))
+        all_words = [*self.commands, *self.declared]
+        first_words = {words[0] for words in all_words}
+        return tuple(sorted(first_words))
 
     @property
     def has_python(self) -> bool:

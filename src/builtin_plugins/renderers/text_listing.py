@@ -28,7 +28,8 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
         page.add(*_by_category(page, listing, column))
     else:
         for heading, members in listing.sections():
-            page.lines(heading, list(_row_lines(page, members, listing, column)))
+            lines = _row_lines(page, members, listing, column)
+            page.lines(heading, [*lines])
     if not rows:
         page.add("", "Nothing to list here.")
 
@@ -40,9 +41,12 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
 
 def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
     """Yield the lines of a section for each category, with its commands in groups."""
-    categories = {category.words: category for category in listing.categories}
-    # A category without commands has a section, too.
-    inside: dict[tuple[str, ...], list[Command]] = {words: [] for words in categories}
+    categories: dict[tuple[str, ...], Category] = {}
+    inside: dict[tuple[str, ...], list[Command]] = {}
+    for category in listing.categories:
+        categories[category.words] = category
+        # A category without commands has a section, too.
+        inside[category.words] = []
     for command in listing.commands:
         inside.setdefault(command.words[:-1], []).append(command)
 
@@ -63,13 +67,15 @@ def _category_lines(
     page: Page, words: tuple[str, ...], category: Category | None
 ) -> list[str]:
     """Return the heading of a section; the root has no category of its own."""
-    label = printable(" ".join(words)) or "Commands"
+    label = "Commands"
+    if words:
+        label = printable(" ".join(words))
     column = width_of(label) + 2
     if category is None:
         return page.row(label, [""], column, "heading")
 
     lines = _wrapped(category.description, [], page.terminal, column)
-    lines += [f"hides {printable(place)}" for place in category.shadows]
+    lines += _hidden(category)
     return page.row(label, lines, column, "heading")
 
 
@@ -80,8 +86,14 @@ def _row_lines(
     for row in rows:
         lines = _about(row, page.terminal, column + 2)
         if listing.deep and isinstance(row, Command):
-            lines += [f"hides {printable(place)}" for place in row.shadows]
-        yield from page.row(_label(row, listing), lines, column, _style(row))
+            lines += _hidden(row)
+        label = _label(row, listing)
+        yield from page.row(label, lines, column, _style(row))
+
+
+def _hidden(row: Category | Command) -> list[str]:
+    """Return a line for each place of a command or category that the row hides."""
+    return [f"hides {printable(place)}" for place in row.shadows]
 
 
 def _label(row: Category | Command, listing: Listing) -> str:
@@ -155,7 +167,8 @@ def tree_page(listing: Listing, terminal: Terminal) -> str:
     rows: dict[tuple[str, ...], list[Category | Command]] = {}
     for _, section in listing.sections():
         for row in section:
-            rows.setdefault(row.words[:-1], []).append(row)
+            above = row.words[:-1]
+            rows.setdefault(above, []).append(row)
 
     root = printable(" ".join([listing.program, *listing.words]))
     lines = [terminal.styled(root, "heading")]
@@ -165,9 +178,13 @@ def tree_page(listing: Listing, terminal: Terminal) -> str:
     waiting = [(row, "") for row in reversed(rows.get(listing.words, []))]
     while waiting:
         row, indent = waiting.pop()
-        branch, inner = fork, indent + side
-        if row is rows[row.words[:-1]][-1]:
-            branch, inner = end, indent + blank
+        siblings = rows[row.words[:-1]]
+        if row is siblings[-1]:
+            branch = end
+            inner = indent + blank
+        else:
+            branch = fork
+            inner = indent + side
 
         # Only a category has rows below it, even if a command has the same words.
         children: list[Category | Command] = []
@@ -179,13 +196,17 @@ def tree_page(listing: Listing, terminal: Terminal) -> str:
         word = printable(row.words[-1])
         column = len(indent) + len(branch) + width_of(word) + 2
         first, *others = _about(row, terminal, column)
-        lines.append(
-            f"{indent}{branch}{terminal.styled(word, style)}  {first}".rstrip()
-        )
+        line = f"{indent}{branch}{terminal.styled(word, style)}  {first}"
+        lines.append(line.rstrip())
 
         # The branch to the children begins beside the other lines of the description.
-        beside = inner + side if children else inner
-        lines += [f"{beside.ljust(column)}{line}" for line in others]
-        waiting += [(child, inner) for child in reversed(children)]
+        beside = inner
+        if children:
+            beside += side
+        for line in others:
+            lines.append(f"{beside.ljust(column)}{line}")
+        for child in reversed(children):
+            waiting.append((child, inner))
 
-    return "".join([f"{line}\n" for line in lines])
+    lines.append("")
+    return "\n".join(lines)

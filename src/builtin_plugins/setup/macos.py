@@ -20,7 +20,8 @@ def is_installed(settings: ToolSettings) -> bool:
         return False
 
     # brew is in PREFIX/bin. A cask of a tap is called OWNER/TAP/NAME.
-    prefix = os.path.dirname(os.path.dirname(os.path.abspath(brew)))
+    bin_dir = os.path.dirname(os.path.abspath(brew))
+    prefix = os.path.dirname(bin_dir)
     name = os.path.basename(settings.values["HOMEBREW_CASK"])
     return os.path.isdir(os.path.join(prefix, "Caskroom", name))
 
@@ -42,7 +43,9 @@ def installed_as(settings: ToolSettings) -> str:
 
 def install(settings: ToolSettings, messages: Messages) -> str:
     """Install or upgrade the cask; return "cask NAME". Raises OperationError."""
-    action = "upgrade" if is_installed(settings) else "install"
+    action = "install"
+    if is_installed(settings):
+        action = "upgrade"
     _run_brew(action, settings)
     _provide_command(settings, messages)
     return installed_as(settings)

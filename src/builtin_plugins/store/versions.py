@@ -54,10 +54,13 @@ class Store:
             return ""
 
         above = os.path.dirname(self.link)
-        target = os.path.normpath(os.path.join(above, os.readlink(self.link)))
-        version = os.path.relpath(target, self.directory).partition("/")[0]
-        is_version = self.link_target(version) == target
-        return version if is_version else ""
+        target = os.path.join(above, os.readlink(self.link))
+        target = os.path.normpath(target)
+        below = os.path.relpath(target, self.directory)
+        version, _, _ = below.partition("/")
+        if self.link_target(version) != target:
+            return ""
+        return version
 
     def versions(self, without: Collection[str] = ()) -> list[str]:
         """Return the complete versions, sorted, except those in `without`."""
@@ -134,11 +137,12 @@ class Store:
         Returns an error for each directory that cannot be removed.
         """
         atomic.discard(atomic.temporary(self.link))
-        unused = [
-            self.path(version) for version in self.versions({self.current, *keep})
-        ]
+        unused = self.versions({self.current, *keep})
+        paths = [self.path(version) for version in unused]
+        paths += abandoned(self.directory)
+
         problems = []
-        for path in unused + abandoned(self.directory):
+        for path in paths:
             problem = self._remove(path)
             if problem is not None:
                 problems.append(problem)

@@ -10,19 +10,23 @@ from builtin_plugins.setup.tool_settings import ToolPaths
 
 def is_installed(paths: ToolPaths) -> bool:
     """Return whether the link resolves to an executable in the install directory (CONTRACT 10)."""
-    return os.path.islink(paths.link) and is_program(paths.install_dir, paths.link)
+    if not os.path.islink(paths.link):
+        return False
+    return is_program(paths.install_dir, paths.link)
 
 
 def is_program(directory: str, inside: str) -> bool:
     """Return whether the path `inside` resolves to an executable file in `directory`."""
+    if not is_file(directory, inside):
+        return False
     path = os.path.join(directory, inside)
-    return is_file(directory, inside) and os.access(path, os.X_OK)
+    return os.access(path, os.X_OK)
 
 
 def is_file(directory: str, inside: str) -> bool:
     """Return whether the path `inside` resolves to a file in `directory`."""
     root = os.path.realpath(directory)
     path = os.path.realpath(os.path.join(directory, inside))
-
-    is_inside = path.startswith(f"{root}/")
-    return is_inside and os.path.isfile(path)
+    if not path.startswith(f"{root}/"):
+        return False
+    return os.path.isfile(path)

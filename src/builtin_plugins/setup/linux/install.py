@@ -124,11 +124,13 @@ def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Applic
 
     launcher = _find_launcher(directory, settings)
     icon = _find_icon(directory, settings)
-    messages.debug(f"version {version}, launcher {launcher}, icon {icon or 'none'}")
+    shown_icon = icon or "none"
+    messages.debug(f"version {version}, launcher {launcher}, icon {shown_icon}")
     if icon:
         # Through the link of the store, the entry stays right after an upgrade.
         icon = os.path.join(store.link, icon)
-    return swap.Application(version, launcher, _menu_text(settings, icon), staged)
+    menu = _menu_text(settings, icon)
+    return swap.Application(version, launcher, menu, staged)
 
 
 def _complete(directory: str, settings: ToolSettings, messages: Messages) -> None:
@@ -212,7 +214,8 @@ def _menu_text(settings: ToolSettings, icon: str) -> str:
         f"Categories={settings.values['CATEGORIES']}",
         ownership.menu_mark(settings.tool),
     ]
-    return "".join([f"{line}\n" for line in lines])
+    lines.append("")
+    return "\n".join(lines)
 
 
 def _command(program: str) -> str:

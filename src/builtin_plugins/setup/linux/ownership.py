@@ -24,7 +24,8 @@ def store_of(paths: ToolPaths) -> Store:
             return False
         return True
 
-    return Store(paths.install_dir, os.path.join(paths.install_dir, "current"), is_own)
+    link = os.path.join(paths.install_dir, "current")
+    return Store(paths.install_dir, link, is_own)
 
 
 def owned_paths(paths: ToolPaths) -> dict[str, bool | None]:
@@ -57,7 +58,9 @@ def _owns_menu(paths: ToolPaths) -> bool | None:
     """Return whether the menu entry has setup's line; None if nothing is there."""
     if not os.path.lexists(paths.desktop_file):
         return None
-    text = read_text(paths.desktop_file) or ""
+    text = read_text(paths.desktop_file)
+    if text is None:
+        return False
     return menu_mark(paths.tool) in text.splitlines()
 
 
@@ -74,11 +77,16 @@ def owns_directory(paths: ToolPaths) -> bool | None:
     if not names:
         return None
 
-    # A run that was killed may have left only a link, or a version that was not complete.
     store = store_of(paths)
-    is_dangling = bool(store.current) and store.current not in names
-    is_staged = any(name.startswith(STAGE) for name in names)
-    return is_dangling or is_staged or bool(store.versions())
+    return _has_leftovers(store, names) or bool(store.versions())
+
+
+def _has_leftovers(store: Store, names: list[str]) -> bool:
+    """Return whether a killed run left a link without its version, or a version in the making."""
+    version = store.current
+    if version and version not in names:
+        return True
+    return any(name.startswith(STAGE) for name in names)
 
 
 def refuse_foreign(paths: ToolPaths) -> None:

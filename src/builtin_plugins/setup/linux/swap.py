@@ -77,10 +77,9 @@ def _swap_in(paths: ToolPaths, application: Application) -> None:
 
         target = os.path.join(store.link, launcher)
         if version != store.current:
+            # The new version may lack the old launcher.
             if linux.is_installed(paths) and os.readlink(paths.link) != target:
-                # First link directly to the old version: the new one may lack the old launcher.
-                old_program = os.path.realpath(paths.link)
-                _replace(atomic.write_link, paths.link, old_program, undo)
+                _link_to_old_version(paths, undo)
             store.activate(version, undo)
 
         _replace(_write_menu, paths.desktop_file, menu, undo)
@@ -107,6 +106,12 @@ def uninstall(paths: ToolPaths) -> None:
             raise problem
 
 
+def _link_to_old_version(paths: ToolPaths, undo: ExitStack) -> None:
+    """Let the command's link lead directly to the old version, not through the store's link."""
+    old_program = os.path.realpath(paths.link)
+    _replace(atomic.write_link, paths.link, old_program, undo)
+
+
 def clear(paths: ToolPaths) -> list[OperationError]:
     """Remove leftovers of interrupted changes; return an error for each that cannot be removed."""
     for path in (paths.link, paths.desktop_file):
@@ -114,9 +119,11 @@ def clear(paths: ToolPaths) -> list[OperationError]:
 
     # An interrupted change may have left the link pointing directly to a version.
     program = os.path.realpath(paths.link)
-    inside = os.path.relpath(program, os.path.realpath(paths.install_dir))
+    install_dir = os.path.realpath(paths.install_dir)
+    inside = os.path.relpath(program, install_dir)
     version, _, _ = inside.partition("/")
-    return ownership.store_of(paths).collect(keep=[version])
+    store = ownership.store_of(paths)
+    return store.collect(keep=[version])
 
 
 def _replace(
@@ -183,7 +190,9 @@ def _closed_directory(path: str) -> str:
         is_writable = os.access(".", os.W_OK | os.X_OK, dir_fd=directory)
     finally:
         os.close(directory)
-    return "" if is_writable else path
+    if is_writable:
+        return ""
+    return path
 
 
 def run_with_sudo(
@@ -215,7 +224,9 @@ def run_with_sudo(
     lines = [line for line in text.splitlines() if line.strip()]
 
     if process.returncode:
-        reason = "; ".join(lines) or f"exit status {process.returncode}"
+        reason = f"exit status {process.returncode}"
+        if lines:
+            reason = "; ".join(lines)
         raise OperationError(f"sudo failed: {reason}")
     for line in lines:
         messages.warn(line)
