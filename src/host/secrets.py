@@ -74,17 +74,6 @@ def is_secret(name: str) -> bool:
     return False
 
 
-def is_hidden_everywhere(value: str) -> bool:
-    """Return whether the value of a secret is masked in every text that contains it.
-
-    A value of one or two characters is not masked everywhere, because too many texts contain it.
-    The same applies to switches such as `true` and `off`::
-
-        hidden = [value for value in secrets if is_hidden_everywhere(value)]
-    """
-    return len(value) >= _SHORT and value.lower() not in _SWITCHES
-
-
 def declared_secrets(definition: "Definition", names: "Iterable[str]") -> set[str]:
     """Return the variables among `names` that the definition of a command declares as secret.
 
@@ -146,7 +135,7 @@ def masked(
             values.add(value)
 
     # Of two secrets, one may begin with the other: the longest must match first.
-    hidden = sorted(filter(is_hidden_everywhere, values), key=len, reverse=True)
+    hidden = sorted(filter(_is_hidden_everywhere, values), key=len, reverse=True)
     matches_nothing = "(?!)"
     alternatives = "|".join([re.escape(value) for value in hidden])
     pattern = re.compile(alternatives or matches_nothing)
@@ -173,16 +162,45 @@ def masked_line(text: str, secrets: "Iterable[str]") -> str:
 def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
     """Return the texts that must not appear in place of `secrets`, the longest first.
 
-    These are the secrets and each of their lines, because a terminal prints a private key with
-    other line ends, and a program may print one line of it.
-    """
-    texts = set()
-    for secret in secrets:
-        texts.add(secret)
-        texts.update(secret.splitlines())
+    These are the secrets themselves, as a JSON string contains them, and each of their lines,
+    because a terminal prints a private key with other line ends, and a program may print one line
+    of it. A text of one or two characters is not hidden, because too many texts contain it. The
+    same applies to switches such as `true` and `off`, and to lines without a letter or digit::
 
-    hidden = filter(is_hidden_everywhere, texts)
+        for hidden in hidden_texts(secrets):
+            output = output.replace(hidden, "********")
+    """
+    texts: set[str] = set()
+    for secret in secrets:
+        stripped = secret.strip()
+        texts |= {secret, stripped}
+        texts |= {*_json_forms(secret), *_json_forms(stripped)}
+
+        for line in secret.splitlines():
+            # A line such as `  },` is in most texts in JSON.
+            if any(map(str.isalnum, line)):
+                texts.add(line)
+
+    hidden = filter(_is_hidden_everywhere, texts)
     return sorted(hidden, key=len, reverse=True)
+
+
+def _json_forms(text: str) -> "list[str]":
+    """Return `text` as programs write it into a JSON string, without the quotes, if it differs."""
+    is_plain = text.isascii() and text.isprintable()
+    if is_plain and '"' not in text and "\\" not in text:
+        return []
+
+    import json  # imported here because few secrets need it
+
+    escaped = json.dumps(text)
+    unicode = json.dumps(text, ensure_ascii=False)
+    return [escaped[1:-1], unicode[1:-1]]
+
+
+def _is_hidden_everywhere(value: str) -> bool:
+    """Return whether the value of a secret is masked in every text that contains it."""
+    return len(value) >= _SHORT and value.lower() not in _SWITCHES
 
 
 def masked_text(text: str) -> str:

@@ -48,6 +48,11 @@ def test_what_begins_no_secret_is_not_held_back() -> None:
             "first line\nsecond",
             {"first line\nsecond", "first line", "second", "first line\\nsecond"},
         ),
+        (
+            "KEY",
+            "first line\npin",
+            {"first line\npin", "first line", "pin", "first line\\npin"},
+        ),
         ("KEY", 'ü"1', {'ü"1', 'ü\\"1', '\\u00fc\\"1'}),
         ("DATABASE", "pg://me:s3cret/word@db/x", {"s3cret/word"}),
         ("DATABASE", "pg://me:s3cretword@db/x", {"s3cretword"}),

@@ -303,6 +303,21 @@ def test_the_lines_of_a_secret(keyed: tuple[Made, Path]) -> None:
     assert terminal["output"].splitlines() == ["********"] * 5
 
 
+def test_a_secret_in_json(install: Install, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text('pa"ss9b1c')
+    printed = r'{"key": "pa\"ss9b1c"}'
+    files = {
+        "commands/key": script(
+            f"echo '{printed}'", record="output", secrets={"DEPLOY": f"file:{key}"}
+        )
+    }
+    made = install(files)
+    assert made.run("key").stdout == f"{printed}\n"
+    [run] = runs(made)
+    assert run["output"] == '{"key": "********"}\n'
+
+
 def test_a_secret_at_the_cut(keyed: tuple[Made, Path]) -> None:
     made, key = keyed
     secret = "".join(chr(ord("a") + number * number % 23) for number in range(4001))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from host import Variable, is_hidden_everywhere, masked
+from host import Variable, hidden_texts, masked
 
 MASK = "********"
-# Characters. Shorter lines of a secret would match too many texts.
-_SHORTEST_LINE = 6
 
 
 def secrets_of(
@@ -18,8 +15,7 @@ def secrets_of(
 ) -> set[str]:
     """Return the texts that `host.masked` hides in variables' values and in overridden values.
 
-    `declared` holds the names of variables that the command's definition marks as secret. The lines
-    of a multi-line value are also returned one by one, because a program may print only one.
+    `declared` holds the names of variables that the command's definition marks as secret.
     """
     secrets: set[str] = set()
     for name, variable in variables.items():
@@ -28,20 +24,10 @@ def secrets_of(
         hidden_variables = [shown, *shown.shadows]
         for original, hidden in zip(originals, hidden_variables, strict=True):
             if hidden.value == MASK:
-                secrets |= _forms(original.value)
+                secrets.add(original.value)
             elif hidden.value != original.value:
                 secrets |= _parts(original.value, hidden.value)
-    return set(filter(is_hidden_everywhere, secrets))
-
-
-def _forms(value: str) -> set[str]:
-    """Return the texts in which a program may print a secret value."""
-    forms = {value, value.strip()}
-    forms.update(line for line in value.splitlines() if len(line) >= _SHORTEST_LINE)
-    forms.add(_in_json(value))
-    forms.add(_in_json(value.strip()))
-    forms.add(_in_json(value, ensure_ascii=False))
-    return forms
+    return set(hidden_texts(secrets))
 
 
 def _parts(value: str, shown: str) -> set[str]:
@@ -56,11 +42,6 @@ def _parts(value: str, shown: str) -> set[str]:
     for word, shown_word in zip(words, shown_words, strict=True):
         parts.update(_hidden_parts(word, shown_word))
     return parts
-
-
-def _in_json(value: str, *, ensure_ascii: bool = True) -> str:
-    """Return a value as a program writes it into a JSON string, without the quotes."""
-    return json.dumps(value, ensure_ascii=ensure_ascii)[1:-1]
 
 
 def _hidden_parts(word: str, shown: str) -> Iterator[str]:
