@@ -303,7 +303,7 @@ def test_the_lines_of_a_secret(keyed: tuple[Made, Path]) -> None:
     assert terminal["output"].splitlines() == ["********"] * 5
 
 
-def test_a_secret_in_json(install: Install, tmp_path: Path) -> None:
+def test_a_secret_in_json(install: Callable[..., Made], tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text('pa"ss9b1c')
     printed = r'{"key": "pa\"ss9b1c"}'
