@@ -58,7 +58,10 @@ def introduction(project: Project) -> tuple[list[str], dict[str, str]]:
     Raises DefinitionError if another user could have written one of the files.
     """
     commands = project_contents(project).commands
-    width = max([len(" ".join(command.words)) for command in commands], default=0)
+    width = 0
+    for command in commands:
+        called = " ".join(command.words)
+        width = max(width, len(called))
 
     lines = [f"The project {project.name} in {project.root} has these commands:"]
     paths = [project.file]
@@ -88,11 +91,11 @@ def _introduction_line(command: Command, width: int) -> str:
 
 def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
     """Return lines with the new text of files that have changed since the project was trusted."""
-    lines = [
-        f"The project {project.name} in {project.root} has changed since it was trusted:"
-    ]
+    named = f"{project.name} in {project.root}"
+    lines = [f"The project {named} has changed since it was trusted:"]
     for path in paths:
-        text = decode(trust.trusted_content(path)).splitlines()
+        content = trust.trusted_content(path)
+        text = decode(content).splitlines()
         if text:
             lines.append(f"  {path}")
         else:

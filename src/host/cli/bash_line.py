@@ -22,7 +22,7 @@ def split_line(line: str) -> tuple[list[str], str, int]:
         if sign == "\\" and quote != "'":
             words[-1] += _unescaped(next(signs, ""), quote)
             in_word = True
-        elif quote and sign == quote:
+        elif sign == quote:
             quote = ""
         elif quote:
             words[-1] += sign
@@ -76,5 +76,7 @@ def bash_candidate(word: str, quote: str) -> str:
             is_plain = sign not in _ESCAPED
         else:
             is_plain = sign.isalnum() or sign in _PLAIN
-        escaped += sign if is_plain else f"\\{sign}"
+        if not is_plain:
+            escaped += "\\"
+        escaped += sign
     return escaped

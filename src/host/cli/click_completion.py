@@ -50,7 +50,8 @@ def click_items(
 
         items = []
         for item in parameter.shell_complete(context, current):
-            items.append((str(item.value), str(item.help or ""), str(item.type)))
+            about = item.help or ""
+            items.append((str(item.value), str(about), str(item.type)))
         return items
 
     # The plugin's code may print, hang or crash: a child process bounds all of this.

@@ -55,43 +55,59 @@ def reply(
     bash also splits words at the characters in COMP_WORDBREAKS.
     """
     shell, *words = given or [""]
-    if not words:
-        words = [""]
     quote = ""  # the quote that is open at the cursor
     dropped = 0  # the number of characters that bash has already split off
     if shell == "bash":
-        from host.cli.bash_line import bash_candidate, broken_at, split_line
+        words, quote, dropped = _words_in_bash(words)
+    if not words:
+        words = [""]
 
-        breaks, line = (*words, "")[:2]
-        words, quote, start = split_line(line)
-        words = words[1:] or [""]
-        if quote:
-            dropped = start
-        else:
-            dropped = broken_at(words[-1], breaks)
-
+    *before_cursor, current = words
     try:
-        offer = Completer(installation, lock).words(words[:-1], words[-1])
+        offer = Completer(installation, lock).words(before_cursor, current)
     except HostError:
         offer = Offer()  # a run reports the error
 
-    current = words[-1]
-    lines: list[str] = []
-    for word, about in offer.candidates:
-        if not word or not word.startswith(current):
-            continue
-        if printable(word) != word:
-            continue
-        if shell == "bash":
-            lines.append(bash_candidate(word[dropped:], quote))
-        else:
-            lines.append(f"{word}\t{printable(about)}")
-
-    before = offer.before[dropped:]
     beside = offer.beside
+    before = offer.before[dropped:]
     if before and beside != NONE:
         beside = f"{beside} {before}"
-    return "".join(f"{line}\n" for line in (beside, *dict.fromkeys(lines)))
+
+    fitting = _fitting(offer.candidates, current)
+    if shell == "bash":
+        from host.cli.bash_line import bash_candidate
+
+        lines = [bash_candidate(word[dropped:], quote) for word, _ in fitting]
+    else:
+        lines = [f"{word}\t{printable(about)}" for word, about in fitting]
+    return "\n".join([beside, *dict.fromkeys(lines), ""])
+
+
+def _fitting(candidates: "Sequence[Candidate]", current: str) -> "list[Candidate]":
+    """Return the candidates that begin with `current`, without those that are not printable."""
+    fitting = []
+    for word, about in candidates:
+        if not word or not word.startswith(current):
+            continue
+        if printable(word) == word:
+            fitting.append((word, about))
+    return fitting
+
+
+def _words_in_bash(passed: "Sequence[str]") -> "tuple[list[str], str, int]":
+    """Return the words after the program's name in what bash passes: COMP_WORDBREAKS and the line.
+
+    The other values are the open quote, and how many characters of the last word bash has split
+    off.
+    """
+    from host.cli.bash_line import broken_at, split_line
+
+    breaks, line = (*passed, "", "")[:2]
+    words, quote, start = split_line(line)
+    words = words[1:]
+    if quote or not words:
+        return words, quote, start
+    return words, quote, broken_at(words[-1], breaks)
 
 
 class Completer:
@@ -108,7 +124,7 @@ class Completer:
         while left and left[0].startswith("-"):
             option, value = take_option(left)
             if option in VALUES and value is None:  # its value is at the cursor
-                return Offer([(text, "") for text in VALUES[option]])
+                return _without_descriptions(VALUES[option])
             if option in ("-h", "--help"):
                 asks_help = True
         if left[:1] == ["help"]:
@@ -126,7 +142,7 @@ class Completer:
         if match.kind == "category" and not rest:
             is_self = match.words[:1] == (SELF,)
             if current.startswith("-") and not is_self:
-                return _global_options(of_listing=bool(match.words))
+                return _global_options(of_listing=match.words != ())
             return Offer(self._inside(match, current, asks_help=asks_help))
 
         offer = self._after_command(match, rest, current, asks_help=asks_help)
@@ -141,7 +157,10 @@ class Completer:
         """Return the candidates for an argument of a command, or of words that name none."""
         if asks_help:
             return Offer()
-        definition = match.definition if match.kind == "command" else None
+
+        definition = match.definition
+        if match.kind != "command":
+            definition = None
         if definition is not None and definition.shown_args:
             return self._arguments(match, definition, rest, current)
         if match.words[:1] == (SELF,):
@@ -156,8 +175,6 @@ class Completer:
         A hidden command is included only if it is typed in full. `asks_help` adds the help topics.
         """
         names: list[Candidate] = []
-        if not category.words:
-            names.append(("help", "Show help"))
         children, _ = self.catalog.children(category)
         for child in children:
             word = child.words[-1]
@@ -171,7 +188,11 @@ class Completer:
                 # A hidden command is offered only if it is typed in full.
                 if name == current or not definition.hidden:
                     names.append((name, child.description))
-        if asks_help and not category.words:
+
+        is_root = category.words == ()
+        if is_root:
+            names.append(("help", "Show help"))
+        if is_root and asks_help:
             from host.cli.topics import TOPICS
 
             names += [(name, "Help topic") for name in TOPICS]
@@ -187,13 +208,13 @@ class Completer:
         """Return the candidates for a command's declared arguments."""
         from host.run.argument_parser import CommandLine
 
-        line = CommandLine(
-            definition.shown_args, words, options_first=definition.options_first
-        )
+        options_first = definition.options_first
+        line = CommandLine(definition.shown_args, words, options_first=options_first)
         read_typed(line)
         argument = line.waiting
         before = ""
-        if argument is None and not line.ended and current.startswith("-"):
+        may_be_option = current.startswith("-") and not line.ended
+        if argument is None and may_be_option:
             argument, before = _begun_option(line, current)
             if argument is None:
                 return _options_of(line, with_help=not words)
@@ -202,26 +223,14 @@ class Completer:
         if argument is None:
             return Offer()
 
+        value = current.removeprefix(before)
         if argument.complete == "click" and definition.parser:
-            from host.cli.click_completion import click_items
-
-            folders = self.catalog.lock.folders_of(command.nodes[0].tree)
-            program = self.installation.layout.program
-            offer = _offer_of(
-                click_items(
-                    definition,
-                    argument,
-                    folders,
-                    " ".join([program, *command.words]),
-                    self.installation.run_variables(command.words),
-                    words,
-                    current.removeprefix(before),
-                )
-            )
+            offer = self._of_click(command, definition, argument, words, value)
         elif is_reference(argument.complete) and not definition.file:
             from host.run.importing import load_reference
 
-            offer = load_reference(argument.complete)(line.loose, self)
+            complete = load_reference(argument.complete)
+            offer = complete(line.loose, self)
         else:
             offer = values_of(argument, definition)
 
@@ -229,6 +238,30 @@ class Completer:
         offer.candidates = [(f"{before}{text}", about) for text, about in items]
         offer.before = before
         return offer
+
+    def _of_click(
+        self,
+        command: "Match",
+        definition: "Definition",
+        argument: "Argument",
+        words: "Sequence[str]",
+        current: str,
+    ) -> Offer:
+        """Return the candidates of a click parameter; `current` is the beginning of its value."""
+        from host.cli.click_completion import click_items
+
+        folders = self.catalog.lock.folders_of(command.nodes[0].tree)
+        program = self.installation.layout.program
+        called = " ".join([program, *command.words])
+        variables = self.installation.run_variables(command.words)
+        items = click_items(
+            definition, argument, folders, called, variables, words, current
+        )
+        return _offer_of(items)
+
+
+def _without_descriptions(words: "Sequence[str]") -> Offer:
+    return Offer([(word, "") for word in words])
 
 
 def _global_options(*, of_listing: bool) -> Offer:
@@ -315,7 +348,7 @@ def command_words(given: "Sequence[str]", completer: Completer) -> Offer:
 
 def formats(*_: object) -> Offer:
     """Return the built-in formats of listings."""
-    return Offer([(name, "") for name in FORMATS])
+    return _without_descriptions(FORMATS)
 
 
 def read_typed(line: "CommandLine") -> None:
@@ -333,14 +366,25 @@ def values_of(argument: "Argument", definition: "Definition") -> Offer:
     if argument.secret:
         return Offer()
 
-    values: Sequence[str] = argument.choices
-    program = argument.choices_from or argument.complete
-    if not values and program not in ("", "file", "directory", "none"):
-        values = _printed(definition, program)
-    elif not values and program != "none" and argument.type not in _NUMBERS:
-        is_directory = "directory" in (program, argument.type)
-        return Offer(beside=DIRECTORIES if is_directory else FILES)
+    values: Sequence[str] = ()
+    if argument.choices:
+        values = argument.choices
+    elif argument.choices_from:
+        values = _printed(definition, argument.choices_from)
+    elif argument.complete in ("", "file", "directory"):
+        return _paths_of(argument)
+    elif argument.complete != "none":
+        values = _printed(definition, argument.complete)
     return Offer([(text, argument.description) for text in values])
+
+
+def _paths_of(argument: "Argument") -> Offer:
+    """Return the kind of paths that an argument accepts, if it accepts any."""
+    if argument.type in _NUMBERS:
+        return Offer()
+    if "directory" in (argument.complete, argument.type):
+        return Offer(beside=DIRECTORIES)
+    return Offer(beside=FILES)
 
 
 def _printed(definition: "Definition", program: str) -> "Sequence[str]":
@@ -350,19 +394,16 @@ def _printed(definition: "Definition", program: str) -> "Sequence[str]":
     """
     from host.run.supervise import supervise
 
+    path = join(definition.directory, program)
     if definition.project is not None:
         from host.run.trust import is_trusted
 
         if not is_trusted(definition):
             return []
-        definition.project.check(join(definition.directory, program))
+        definition.project.check(path)
+
     try:
-        ended = supervise(
-            [join(definition.directory, program)],
-            None,
-            _COMPLETE_SECONDS,
-            stderr="drop",
-        )
+        ended = supervise([path], None, _COMPLETE_SECONDS, stderr="drop")
     except OSError:
         return []
     if ended.limit:

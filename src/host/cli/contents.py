@@ -52,23 +52,36 @@ def contents(
                 if deep:
                     pending.append(child)
 
-    return Contents(
-        tuple(sorted(categories, key=lambda category: category.words)),
-        tuple(sorted(commands, key=lambda command: command.words)),
-        tuple(dict.fromkeys(problems)),
-    )
+    categories.sort(key=_words_of)
+    commands.sort(key=_words_of)
+    unique_problems = dict.fromkeys(problems)
+    return Contents(tuple(categories), tuple(commands), tuple(unique_problems))
+
+
+def _words_of(record: Category | Command) -> tuple[str, ...]:
+    return record.words
 
 
 def _category_of(match: Match) -> Category:
     """Return the `Category` record of a category, or of a command with commands below it."""
+    definition = match.definition
+    runnable = definition is not None and definition.is_command
+    shadows: tuple[str, ...] = ()
+    if match.kind == "category":
+        shadows = match.shadows
+
     project = match.nodes[0].project  # nodes of projects come last
+    project_name = ""
+    if project is not None:
+        project_name = project.name
+
     return Category(
         words=match.words,
         name=match.name,
         description=match.description,
-        runnable=match.definition is not None and match.definition.is_command,
-        project=project.name if project else "",
-        shadows=match.shadows if match.kind == "category" else (),
+        runnable=runnable,
+        project=project_name,
+        shadows=shadows,
     )
 
 
@@ -78,9 +91,11 @@ def command_of(match: Match) -> Command:
     node = match.nodes[0]
     plugin = node.tree.plugin
     project = node.project
+    project_name = ""
     origin: Any = "commands"
     if project is not None:
         origin = "project"
+        project_name = project.name
     elif not definition.file:
         origin = "python"
     elif plugin:
@@ -92,6 +107,6 @@ def command_of(match: Match) -> Command:
         origin=origin,
         plugin=plugin,
         dev=node.tree.dev,
-        project=project.name if project else "",
+        project=project_name,
         shadows=match.shadows,
     )

@@ -36,12 +36,15 @@ class DefinitionIndex:
 
     def __init__(self, installation: "OpenInstallation", now: int = 0) -> None:
         """Open the index of an installation; `now` is the time in ns, for tests."""
-        directory = os.path.dirname(definition_files.__file__)
         # the folders of this program's modules: `host.run` and `host`
-        code = [stamp(directory), stamp(os.path.dirname(directory))]
+        run_folder = os.path.dirname(definition_files.__file__)
+        host_folder = os.path.dirname(run_folder)
+        code = [stamp(run_folder), stamp(host_folder)]
         self._key = "\n".join([installation.key, SYSTEM_OS, *code])
         self._paths = installation.indexes
-        self._settled = (now or time.time_ns()) - SLOWEST_CLOCK
+        if not now:
+            now = time.time_ns()
+        self._settled = now - SLOWEST_CLOCK
         self._items = self._read()
         self._has_changed = False
 
@@ -49,9 +52,12 @@ class DefinitionIndex:
         """Return what `host.run.definition.read_definition` returns, from the index if possible."""
         now = stamp_numbers(path)
         item = self._items.get(path)
-        if item is not None and item[0] == now:
-            _, is_plain, values = item
-            return PlainDefinition(values) if is_plain else CachedDefinition(values)
+        if item is not None:
+            former, is_plain, values = item
+            if former == now:
+                if is_plain:
+                    return PlainDefinition(values)
+                return CachedDefinition(values)
 
         definition = definition_files.read_definition(path)
         if now and max(now[:2]) < self._settled:

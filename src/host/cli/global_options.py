@@ -79,8 +79,8 @@ def read_listing_options(
     Only options for listings are allowed. --color sets the colour mode of `messages`. Raises
     UsageError.
     """
-    see = f"see: {' '.join([messages.program, *category, '--help'])}"
-    return _read(words, messages, options, OF_LISTINGS, see)
+    page = " ".join([messages.program, *category, "--help"])
+    return _read(words, messages, options, OF_LISTINGS, f"see: {page}")
 
 
 def _read(

@@ -29,24 +29,16 @@ def help_page(
     line = " ".join([session.program, *command.words])
     is_own = command.words[0] == SELF
     notes = list(_notes(definition, command.plugin))
-    if not is_own:
-        notes += _limits(session, definition)
-
     variables: list[tuple[str, str]] = []
-    # After a move, the variables of the other command count.
-    if not is_own and not definition.moved_to:
-        try:
-            variables = page_variables(session, command, definition)
-        except HostError as error:  # the command's project is not trusted
-            notes.append(error.what)
-            if error.remedy:
-                notes.append(error.remedy)
-
     if is_own:
         page.title(line)
         page.prose(definition.text)
-        page.usage(f"{line} {usage_of(definition.shown_args)}".rstrip())
+        usage = usage_of(definition.shown_args)
+        page.usage(f"{line} {usage}".rstrip())
     else:
+        notes += _limits(session, definition)
+        variables, reasons = _variables(session, command, definition)
+        notes += reasons
         _add_description(page, line, definition)
     page.arguments(definition.shown_args)
     page.table("Subcommands", _subcommands(catalog, command))
@@ -54,7 +46,8 @@ def help_page(
     _add_variables(page, variables)
     _add_surroundings(page, definition)
 
-    aliases = [alias for alias in definition.aliases if alias != command.words[-1]]
+    word = command.words[-1]
+    aliases = [alias for alias in definition.aliases if alias != word]
     page.section("Aliases", aliases)
 
     examples = []
@@ -72,28 +65,48 @@ def help_page(
     return page.text()
 
 
+def _variables(
+    session: Session, command: Match, definition: Definition
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the rows of a command's variables, or none and notes with the reason."""
+    if definition.moved_to:
+        return [], []  # the variables of the other command count
+    try:
+        return page_variables(session, command, definition), []
+    except HostError as error:  # the command's project is not trusted
+        reasons = [error.what]
+        if error.remedy:
+            reasons.append(error.remedy)
+        return [], reasons
+
+
 def _add_description(page: Page, line: str, definition: Definition) -> None:
     """Add the name of a command, what it does, and how it is called."""
     page.title(definition.name)
     page.paragraph(definition.description)
 
-    arguments = usage_of(definition.shown_args) or definition.words or "[args…]"
+    arguments = usage_of(definition.shown_args)
+    if not arguments:
+        arguments = definition.words or "[args…]"
     page.usage(f"{line} {arguments}")
     page.section("Usage of the script", definition.usage.splitlines())
 
     if definition.is_script:
         page.paragraphs(_header(definition.file))
     if definition.text:
-        paragraphs = definition.text.split("\n\n")
-        page.paragraphs([paragraph.splitlines() for paragraph in paragraphs])
+        paragraphs = map(str.splitlines, definition.text.split("\n\n"))
+        page.paragraphs(list(paragraphs))
 
 
 def _add_variables(page: Page, variables: Sequence[tuple[str, str]]) -> None:
     """Add the variables; a value stays on one line, because somebody may copy it."""
-    column = max((width_of(name) for name, _ in variables), default=0) + 2
+    widest = 0
+    for name, _ in variables:
+        widest = max(widest, width_of(name))
+
     lines = []
     for name, text in variables:
-        lines += page.row(name, [printable(text)], column)
+        lines += page.row(name, [printable(text)], widest + 2)
     page.lines("Variables", lines)
 
 
@@ -104,10 +117,12 @@ def _add_surroundings(page: Page, definition: Definition) -> None:
         env_files += level.env_files
     page.section("Environment files", env_files)
 
-    folders = [realpath(folder) for folder in definition.path_folders]
+    folders = list(map(realpath, definition.path_folders))
     page.section("Folders on PATH", folders)
 
-    programs = [(str(program), program.hint) for program in definition.requires]
+    programs = []
+    for requirement in definition.requires:
+        programs.append((str(requirement), requirement.hint))
     page.table("Requires", programs)
 
     page.table("Secrets", list(definition.secrets.items()))
@@ -158,7 +173,8 @@ def _example(
     If the line begins with the last of `words`, the words before it are added.
     """
     command = example["command"]
-    if command.split(" ", maxsplit=1)[0] == words[-1]:
+    first_word, _, _ = command.partition(" ")
+    if first_word == words[-1]:
         command = " ".join([program, *words[:-1], command])
     return command, example["description"]
 
@@ -168,7 +184,8 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield "The arguments are not checked before the script runs."
     yield from _replacement(definition)
     if definition.os:
-        yield f"Runs on {' and '.join(definition.os)}."
+        systems = " and ".join(definition.os)
+        yield f"Runs on {systems}."
     if definition.effects == "read":
         yield "Changes nothing."
     if definition.destroys:
@@ -181,8 +198,9 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield "Needs administrator rights (sudo)."
     if plugin:
         yield f"Comes from the plugin {plugin}."
-    if definition.project:
-        yield f"Comes from the project {definition.project.name} in {definition.project.root}."
+    project = definition.project
+    if project:
+        yield f"Comes from the project {project.name} in {project.root}."
 
 
 def _replacement(definition: Definition) -> Iterator[str]:

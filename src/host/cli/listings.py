@@ -53,22 +53,30 @@ def show(session: Session, options: GlobalOptions) -> None:
     definition = match.definition
     if definition is not None:
         session.messages.warn(*definition.warnings)
-    if match.kind == "command" and definition is not None:
-        if options.everything or options.format:
-            raise UsageError("--all and --format are for listings, not for commands")
-        from host.cli.help_page import help_page  # listings do not need it
-
-        session.show(help_page(session, session.catalog, match, definition))
+    if definition is None or match.kind != "command":
+        _show_listing(session, match, options, rest)
         return
 
+    if options.everything or options.format:
+        raise UsageError("--all and --format are for listings, not for commands")
+    from host.cli.help_page import help_page  # listings do not need it
+
+    session.show(help_page(session, session.catalog, match, definition))
+
+
+def _show_listing(
+    session: Session, match: Match, options: GlobalOptions, rest: Sequence[str]
+) -> None:
+    """Show the listing of a category; `rest` has the words after those of the category."""
     options = read_listing_options(rest, session.messages, options, match.words)
     if options.words:
         called = " ".join([session.program, *match.words])
         what = f"unexpected argument {options.words[0]}"
         raise UsageError(what, f"see: {called} --help")
-    everything = options.everything
+
     output_format = options.format or "text"
-    session.show(listing_text(session, match, output_format, everything=everything))
+    text = listing_text(session, match, output_format, everything=options.everything)
+    session.show(text)
 
 
 def _topics(options: GlobalOptions) -> Collection[str]:
@@ -80,24 +88,33 @@ def _topics(options: GlobalOptions) -> Collection[str]:
 
 def _asks_how_to_begin(session: Session, options: GlobalOptions) -> bool:
     """Return whether the user wants general help and there is no installation."""
-    words = options.words
-    if words[:1] not in ((), (SELF,)):
+    if not _asks_general_help(options):
         return False
-    asks_nothing = not (words or options.everything or options.format)
-    ends_with_help = not {*words[-1:]}.isdisjoint(HELP_WORDS)
-    wants_help = asks_nothing or options.help or ends_with_help
-    return wants_help and session.is_missing
+    return session.is_missing
+
+
+def _asks_general_help(options: GlobalOptions) -> bool:
+    """Return whether the command line asks for nothing in particular, or for help with `self`."""
+    words = options.words
+    if not words:
+        asks_listing = options.everything or options.format != ""
+        return options.help or not asks_listing
+    if words[0] != SELF:
+        return False
+    return options.help or words[-1] in HELP_WORDS
 
 
 def listing_text(
     session: Session, match: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the rendered listing of a category. Raises UsageError for an unknown format."""
-    deep = deep or format == "tree"
+    if format == "tree":
+        deep = True
     inside = session.listed(match.words, deep=deep, everything=everything)
     if _is_nothing(match, inside):
-        parent = session.find(match.words[:-1])
-        raise unknown_word(session, parent, match.words[-1:])
+        *category, word = match.words
+        parent = session.find(tuple(category))
+        raise unknown_word(session, parent, [word])
     return rendered(session, match, inside, format, deep=deep)
 
 
@@ -108,7 +125,10 @@ def _is_nothing(match: Match, inside: Contents) -> bool:
     if inside.categories or inside.commands:
         return False
     # Commands that the listing leaves out, such as hidden ones, count.
-    return not any(node.holds_commands() for node in match.nodes)
+    for node in match.nodes:
+        if node.holds_commands():
+            return False
+    return True
 
 
 def rendered(
@@ -189,15 +209,13 @@ def first_results(
     A call has the hook's arguments by name. The plugin registered last is called first, as in
     pluggy.
     """
-    every = session.lock.plugins.values()
-    plugins = [plugin for plugin in every if hook in plugin.hooks]
-    plugins.reverse()
-    plugins.sort(key=lambda plugin: plugin.hooks[hook])
-
     first: list[Any] = [None] * len(calls)
-    for plugin in plugins:
-        if plugin.broken or (only_builtin and not plugin.ours):
+    for plugin in _plugins_with(session, hook):
+        if plugin.broken:
             continue
+        if only_builtin and not plugin.ours:
+            continue
+
         # the calls that no plugin has answered yet
         left = [index for index, result in enumerate(first) if result is None]
         if not left:
@@ -208,6 +226,18 @@ def first_results(
         for index, result in zip(left, results, strict=True):
             first[index] = result
     return first
+
+
+def _plugins_with(session: Session, hook: str) -> list[Plugin]:
+    """Return the plugins that have a hook, in the order in which they are called."""
+    plugins = []
+    for plugin in session.lock.plugins.values():
+        if hook in plugin.hooks:
+            plugins.append(plugin)
+
+    plugins.reverse()
+    plugins.sort(key=lambda plugin: plugin.hooks[hook])
+    return plugins
 
 
 def _results(
@@ -222,6 +252,7 @@ def _results(
     if plugin.ours:
         function = load_reference(f"{plugin.reference}:{hook}")
         return [function(**call) for call in calls]
+
     session.make_packages_importable()
     from host.planning.lock_file import write_lock
     from host.planning.plugin_worker import call_hook

@@ -69,11 +69,12 @@ class Page:
     def usage(self, text: str) -> None:
         """Add a usage line; `text` does not include `Usage:`."""
         indent = " " * len("Usage: ")
-        first, *others = wrap(printable(text), self.terminal.width - len(indent))
+        columns = self.terminal.width - len(indent)
+        first, *others = wrap(printable(text), columns)
 
         label = self.terminal.styled("Usage:", "heading")
         self._lines += ["", f"{label} {first}"]
-        self._lines += [f"{indent}{line}" for line in others]
+        self._lines += [indent + line for line in others]
 
     def section(self, heading: str, rows: Sequence[str]) -> None:
         """Add a section with a heading and rows that are not wrapped."""
@@ -105,14 +106,17 @@ class Page:
         """
         label = self.terminal.styled(name, style)
         gap = column - width_of(name)
-        indented = [" " * column + line for line in text]
+        indent = " " * column
+        first, *others = text
+        lines = [indent + line for line in others]
+
         # For other programs, a name and its text stay on one line.
-        is_too_long = gap < _GAP and text[0] != ""
+        is_too_long = gap < _GAP and first != ""
         if is_too_long and self.terminal.is_interactive:
-            return [label, *indented]
+            return [label, indent + first, *lines]
 
         blanks = " " * max(gap, _GAP)
-        return [f"{label}{blanks}{text[0]}", *indented[1:]]
+        return [f"{label}{blanks}{first}", *lines]
 
     def arguments(self, arguments: Sequence[Argument]) -> None:
         """Add a table of the positional arguments and a table of the options."""
@@ -142,7 +146,8 @@ class Page:
 
     def text(self) -> str:
         """Return the page as text."""
-        return "".join(f"{line.rstrip()}\n" for line in self._lines)
+        lines = [line.rstrip() for line in self._lines]
+        return "\n".join([*lines, ""])
 
 
 def _joined(lines: Sequence[str]) -> list[str]:
@@ -153,7 +158,7 @@ def _joined(lines: Sequence[str]) -> list[str]:
     width = max(map(len, lines))
     texts = [lines[0]]
     for before, line in pairwise(lines):
-        next_word = line.split(" ", maxsplit=1)[0]
+        next_word, _, _ = line.partition(" ")
         if len(f"{before} {next_word}") <= width:
             texts.append(line)
         else:

@@ -36,8 +36,10 @@ def ask_missing(
     line = missing.line
     _say(f"{line.program}: {missing.what}")
 
-    required = [argument for argument in definition.args if argument.required]
-    asked = [argument for argument in required if argument.name not in line.texts]
+    asked = []
+    for argument in definition.args:
+        if argument.required and argument.name not in line.texts:
+            asked.append(argument)
     with RaisedInterrupts():
         for argument in asked:
             answer = _answer(line, definition, argument, missing)
@@ -46,7 +48,8 @@ def ask_missing(
 
     words = _whole_line(line, asked, args)
     if shows_line:
-        shown = _whole_line(line, asked, masked_words(definition.args, args))
+        masked_args = masked_words(definition.args, args)
+        shown = _whole_line(line, asked, masked_args)
         _say(shlex.join([line.program, *line.command.split(), *shown]))
     return words, line.variables()
 
@@ -57,7 +60,10 @@ def _answer(
     """Ask for one argument; return its text."""
     name = argument.bare_name
     meaning = explanation(argument)
-    _say(f"{name}: {meaning}" if meaning else name)
+    if meaning:
+        _say(f"{name}: {meaning}")
+    else:
+        _say(name)
 
     # Fixed choices are part of the explanation; those of a program are shown here.
     offer = values_of(argument, definition)
@@ -101,8 +107,10 @@ def read_line(prompt: str, words: Sequence[str] | None) -> str:
     """
     import readline
 
+    candidates = words or ()
+
     def complete(text: str, index: int) -> str | None:
-        fitting = [word for word in words or () if word.startswith(text)]
+        fitting = [word for word in candidates if word.startswith(text)]
         if index < len(fitting):
             return fitting[index]
         return None
@@ -114,7 +122,8 @@ def read_line(prompt: str, words: Sequence[str] | None) -> str:
     readline.set_completer_delims("\n")
 
     # On macOS, Python's readline is libedit, which has another notation.
-    if "libedit" in (readline.__doc__ or ""):
+    documentation = readline.__doc__ or ""
+    if "libedit" in documentation:
         readline.parse_and_bind("bind ^I rl_complete")
     else:
         readline.parse_and_bind("tab: complete")
@@ -165,8 +174,7 @@ def _whole_line(
         return [*args, *options, *loose]
 
     # Behind the words of the line, options would be passed on.
-    passes_on = bool(positional) and positional[-1].passthrough
-    if passes_on:
+    if positional and positional[-1].passthrough:
         return [*options, *args, *loose]
 
     # Only `--` ends the options otherwise.

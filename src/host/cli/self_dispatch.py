@@ -42,11 +42,8 @@ def run_self(session: Session, options: GlobalOptions) -> int:
     rest = options.words[len(match.words) :]
 
     if match.kind != "command" or match.definition is None:
-        if rest:
-            word = rest[0]
-            is_option = word.startswith("-")
-            if not is_option and word not in HELP_WORDS:
-                raise unknown_word_in(session.program, lock, match, word)
+        if rest and not _is_about_listing(rest[0]):
+            raise unknown_word_in(session.program, lock, match, rest[0])
 
         from host.cli.listings import show
 
@@ -68,9 +65,15 @@ def run_self(session: Session, options: GlobalOptions) -> int:
     values = _named_values(match.definition.args, texts)
     try:
         with RaisedInterrupts():
-            return function(session, **values) or 0
+            status = function(session, **values)
     except OSError as failure:
         raise _operation_error(failure) from None
+    return status or 0
+
+
+def _is_about_listing(word: str) -> bool:
+    """Return whether a word after a category is an option or asks for help."""
+    return word.startswith("-") or word in HELP_WORDS
 
 
 def _parsed(
@@ -95,7 +98,8 @@ def _parsed(
         if not argument.option or argument.pattern:
             continue
         if "" in texts.get(argument.name, ()):
-            raise UsageError(f"{' '.join(words)}: {argument.name} must not be empty")
+            command = " ".join(words)
+            raise UsageError(f"{command}: {argument.name} must not be empty")
 
     if session.assume_yes and words != _NEVER_ASSUMED:
         texts["--yes"] = ["true"]
@@ -106,10 +110,11 @@ def _operation_error(failure: OSError) -> OperationError:
     """Return the error for a failure of the system, with the file that it is about."""
     path = os.fsdecode(failure.filename2 or failure.filename or "")
     if not path and not _has_directory():
-        return OperationError(
-            "the current directory does not exist any more", "run: cd"
-        )
-    return OperationError(Problem(path, failure.strerror or str(failure)))
+        what = "the current directory does not exist any more"
+        return OperationError(what, "run: cd")
+
+    reason = failure.strerror or str(failure)
+    return OperationError(Problem(path, reason))
 
 
 def _has_directory() -> bool:
@@ -141,7 +146,8 @@ def _named_values(
     """Return the arguments' values as keyword arguments for the command's function."""
     values: dict[str, Any] = {}
     for argument in arguments:
-        name = argument.bare_name.lstrip("-").replace("-", "_")
+        word = argument.bare_name.lstrip("-")
+        name = word.replace("-", "_")
         values[name] = _value(argument, texts.get(argument.name, ()))
     return values
 

@@ -107,7 +107,8 @@ class Session:
 
     def show_lines(self, *lines: str) -> None:
         """Write lines to stdout with unprintable characters escaped."""
-        self.show("".join(f"{printable(line)}\n" for line in lines))
+        printable_lines = map(printable, lines)
+        self.show("\n".join([*printable_lines, ""]))
 
     @property
     def encoding(self) -> str:
@@ -137,10 +138,13 @@ class Session:
 
     def _columns(self) -> int:
         """The width of the terminal: COLUMNS, or what the terminal says, or 80."""
-        columns = self.environ.get("COLUMNS", "")
-        if columns.isdecimal() and int(columns) > 0:
-            return int(columns)
-        return os.get_terminal_size(1).columns or _WIDTH
+        columns = 0
+        text = self.environ.get("COLUMNS", "")
+        if text.isdecimal():
+            columns = int(text)
+        if columns == 0:
+            columns = os.get_terminal_size(1).columns
+        return columns or _WIDTH
 
     @property
     def program(self) -> str:

@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from host.listing_records import Command
+
 Words = tuple[str, ...]
 
 # The key in a `self` command's definition for its synonyms, such as `install` for `plugin add`.
@@ -40,40 +42,42 @@ def unknown_word(
     if reason:
         return UsageError(_described(place, word), reason)
 
-    commands: list[Words] = []
-    aliases: list[Words] = []
     inside = session.contents((), deep=True)
-    for command in inside.commands:
-        if command.definition.is_listed:
-            commands.append(command.words)
-            for alias in command.definition.aliases:
-                aliases.append((*command.words[:-1], alias))
-    # An alias runs, too. Of names that are equally similar, a command's own name comes first.
-    commands += aliases
-
+    commands = _names_of_commands(inside.commands)
     others = [*commands]
     others += [category.words for category in inside.categories]
     others += [("help", topic) for topic in topics]
 
+    lock = session.lock
+    default = _default_of(session, place)
     error = unknown_word_in(
-        session.program,
-        session.lock,
-        place,
-        word,
-        others,
-        commands,
-        _default_of(session, place),
+        session.program, lock, place, word, others, commands, default
     )
     if error.suggestions:
         return error
 
     remedies = []
-    for plugin in session.lock.plugins.values():
-        if plugin.missing and _may_have(session.lock, plugin, place.words):
+    for plugin in lock.plugins.values():
+        if plugin.missing and _may_have(lock, plugin, place.words):
             remedies.append(f"the plugin {plugin.name} may have it: {plugin.broken}")
     if remedies:
         return UsageError(_described(place, word), "; ".join(remedies))
     return error
+
+
+def _names_of_commands(commands: Iterable[Command]) -> list[Words]:
+    """Return the words and aliases of the listed commands."""
+    names: list[Words] = []
+    aliases: list[Words] = []
+    for command in commands:
+        if not command.definition.is_listed:
+            continue
+        names.append(command.words)
+        for alias in command.definition.aliases:
+            aliases.append((*command.words[:-1], alias))
+
+    # An alias runs, too. Of names that are equally similar, a command's own name comes first.
+    return names + aliases
 
 
 def _warn_of_problems(session: Session, place: Match, word: str) -> None:
@@ -151,8 +155,10 @@ def unknown_word_in(
     """
     meant = _meant(lock, place.words, word, others)
 
+    lines = []
+    for words in meant[:_MOST]:
+        lines.append(" ".join([program, *words]))
     category = " ".join([program, *place.words])
-    lines = [" ".join([program, *words]) for words in meant[:_MOST]]
     if default:
         # The user perhaps wants to pass the word to the category's default command.
         lines.append(f"{category} {default} {word}")
@@ -169,7 +175,8 @@ def _meant(
 ) -> list[Words]:
     """Return what the user probably meant, the most probable first: see `unknown_word_in`."""
     # "plugin install" is a synonym with or without `self` before it.
-    typed = " ".join([*category, word]).removeprefix(f"{SELF} ")
+    whole = " ".join([*category, word])
+    typed = whole.removeprefix(f"{SELF} ")
     of_self = []
     synonyms = []
     for command in lock.commands:
@@ -208,7 +215,8 @@ def _described(place: Match, word: str, *, is_command: bool = False) -> str:
     """Return what is unknown; at the root, a category unless a command was probably meant."""
     shown = word or EMPTY
     if place.words:
-        return f"unknown command {shown} in {' '.join(place.words)}"
+        category = " ".join(place.words)
+        return f"unknown command {shown} in {category}"
     if is_command:
         return f"unknown command {shown}"
     return f"unknown category {shown}"

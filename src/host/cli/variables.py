@@ -89,13 +89,13 @@ class _Look(SourceReader):
 def settings_names(path: str) -> dict[str, int]:
     """Return the names that a settings file seems to assign, with their line numbers."""
     try:
-        lines = decode(read_regular(path, SourceError)).splitlines()
+        content = read_regular(path, SourceError)
     except (OSError, HostError):
         return {}
 
     # The last assignment counts, as in bash.
     numbers: dict[str, int] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(decode(content).splitlines(), 1):
         if line.lstrip().startswith("#"):
             continue
         for name in _ASSIGNED.findall(line):
@@ -133,7 +133,9 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
 def _path_with_folders(layers: Layers, before: Variable | None) -> Variable:
     """Return PATH with the folders of the key `path` at the end; it shadows PATH without them."""
     value = layers.get("PATH") or ""
-    sources = dict.fromkeys([folder.source for folder in layers.folders])
+    sources: dict[str, None] = {}  # each once
+    for folder in layers.folders:
+        sources[folder.source] = None
     source = ", ".join(sources)
 
     if before is None:
@@ -186,5 +188,6 @@ def _place(variable: Variable, session: Session, definition: Definition) -> str:
     """Return a variable's source; a path in the command's folder or installation is relative."""
     if variable.rank == SYSTEM:
         return "your environment"
-    source = variable.source.removeprefix(os.path.join(definition.directory, ""))
-    return source.removeprefix(os.path.join(session.layout.root, ""))
+    command_folder = os.path.join(definition.directory, "")
+    root = os.path.join(session.layout.root, "")
+    return variable.source.removeprefix(command_folder).removeprefix(root)
