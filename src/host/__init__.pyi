@@ -14,6 +14,7 @@ from host.errors import Problem as Problem
 from host.errors import SourceError as SourceError
 from host.errors import UsageError as UsageError
 from host.hook_marker import hookimpl as hookimpl
+from host.listing_json import category_json as category_json
 from host.listing_json import command_json as command_json
 from host.listing_records import Category as Category
 from host.listing_records import Command as Command

@@ -1,4 +1,4 @@
-"""Commands as JSON text, as `--format json` shows them.
+"""Commands and categories as JSON text, as `--format json` shows them.
 
 The index of definitions keeps the text of what one file says (`own_json`), so a large listing is
 mostly joined from ready texts. The other fields depend on the tree that has the command, on the
@@ -7,25 +7,36 @@ categories above it, or on the disk.
 
 from __future__ import annotations
 
-import json
+from _json import encode_basestring_ascii as _text
+
+from host.json_line import json_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from host.listing_records import Command
+    from host.listing_records import Category, Command
     from host.run.argument_spec import Argument
     from host.run.definition import Definition
     from host.run.required_variables import RequiredVariable
 
-_text = json.encoder.encode_basestring_ascii  # what `json.dumps` calls for a string
 _CONSTANTS = {True: "true", False: "false", None: "null"}
 # The text of `_inherited_json` for most commands.
 _NOTHING_INHERITED = (
     '"group": null, "required_envs": [], "requires": [], "path_folders": [], '
     '"record": null, "timeout": null, "exclusive": null'
 )
+
+
+def category_json(category: Category) -> str:
+    """Return a category as the text of a JSON object."""
+    fields = {
+        "path": category.words,
+        "name": category.name,
+        "description": category.description,
+    }
+    return json_line(fields)
 
 
 def command_json(command: Command, realpath: Callable[[str], str]) -> str:
@@ -41,7 +52,7 @@ def command_json(command: Command, realpath: Callable[[str], str]) -> str:
     path = ", ".join(map(_text, command.words))
     plugin = _text(command.plugin) if command.plugin else "null"
 
-    # Written by hand, because `json.dumps` would need more time than everything else here.
+    # Written by hand, because an encoder would need more time than everything else here.
     place = (
         f'"path": [{path}], "name": {_text(definition.name)}, '
         f'"entrypoint": {_text(definition.entrypoint)}, "origin": "{command.origin}", '
@@ -101,7 +112,7 @@ def _inherited_json(definition: Definition, realpath: Callable[[str], str]) -> s
 
 def _fields_text(fields: Mapping[str, Any]) -> str:
     """Return the fields of a JSON object without its braces."""
-    return json.dumps(fields, check_circular=False)[1:-1]
+    return json_line(fields)[1:-1]
 
 
 def _argument(argument: Argument) -> dict[str, Any]:

@@ -110,7 +110,7 @@ main()
         (["--complete", "zsh", "a", ""], set()),
         (
             ["self", "list", "--format", "json"],
-            {"json", "re", "functools", "typing", "site"},
+            {"site"},
         ),
         (
             ["self", "plugin", "list"],

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-from functools import cache
 
-from host import command_json
+from host import category_json, command_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,19 +13,17 @@ if TYPE_CHECKING:
 
 def json_text(listing: Listing) -> str:
     """Return JSON text on one line: an object with the arrays `categories` and `commands`."""
-    categories = []
-    for category in listing.categories:
-        categories.append(
-            {
-                "path": category.words,
-                "name": category.name,
-                "description": category.description,
-            }
-        )
-    head = f'{{"categories": {json.dumps(categories)}, "commands": ['
+    categories = ", ".join(map(category_json, listing.categories))
+    head = f'{{"categories": [{categories}], "commands": ['
 
     # All commands of a plugin have the same folders, and resolving the links of a path is slow.
-    realpath = cache(os.path.realpath)
+    real_paths: dict[str, str] = {}
+
+    def realpath(folder: str) -> str:
+        if folder not in real_paths:
+            real_paths[folder] = os.path.realpath(folder)
+        return real_paths[folder]
+
     texts = [command_json(command, realpath) for command in listing.commands]
     if not texts:
         return f"{head}]}}\n"

@@ -2,10 +2,13 @@
 
 import os
 import sys
-from collections.abc import Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: "Sequence[str]") -> int:
     """Install, upgrade or uninstall a tool as the options request; return 0. Raises HostError."""
     from builtin_plugins.io.files.undo import cleanup_on_signal
     from builtin_plugins.setup.command import run

@@ -22,7 +22,7 @@ def is_installed(settings: ToolSettings) -> bool:
     # brew is in PREFIX/bin. A cask of a tap is called OWNER/TAP/NAME.
     bin_dir = os.path.dirname(os.path.abspath(brew))
     prefix = os.path.dirname(bin_dir)
-    name = os.path.basename(settings.values["HOMEBREW_CASK"])
+    name = os.path.basename(settings.variables["HOMEBREW_CASK"])
     return os.path.isdir(os.path.join(prefix, "Caskroom", name))
 
 
@@ -38,7 +38,7 @@ def installed_as(settings: ToolSettings) -> str:
 
     if not is_installed(settings):
         return ""
-    return f"cask {settings.values['HOMEBREW_CASK']}"
+    return f"cask {settings.variables['HOMEBREW_CASK']}"
 
 
 def install(settings: ToolSettings, messages: Messages) -> str:
@@ -74,7 +74,7 @@ def _find_brew(environ: Mapping[str, str]) -> str:
 
 def _run_brew(action: str, settings: ToolSettings) -> None:
     """Run brew with its progress output on stderr. Raises OperationError or OSError."""
-    words = [action, "--cask", settings.values["HOMEBREW_CASK"]]
+    words = [action, "--cask", settings.variables["HOMEBREW_CASK"]]
     brew = _find_brew(settings.environ)
     environ = dict(settings.environ)
 

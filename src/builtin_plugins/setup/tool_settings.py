@@ -1,11 +1,12 @@
 """The settings of one `setup` command, from its variables (SPEC 4.3)."""
 
 import os
-import re
-from collections.abc import Mapping
-from typing import NamedTuple
 
-from host import OperationError
+from host import OperationError, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _CASK = r"[A-Za-z0-9][A-Za-z0-9@._+-]*(/[A-Za-z0-9][A-Za-z0-9@._+-]*)*"
 _CATEGORIES = r"([A-Za-z0-9-]+;)*"
@@ -41,7 +42,7 @@ def variable(tool: str, suffix: str) -> str:
     return f"{tool.upper().replace('-', '_').replace('.', '_')}_{suffix}"
 
 
-class ToolPaths(NamedTuple):
+class ToolPaths(Record):
     """The Linux paths of one tool, without a trailing slash."""
 
     tool: str
@@ -55,20 +56,20 @@ class ToolPaths(NamedTuple):
         return os.path.join(self.bin_dir, self.tool)
 
 
-class ToolSettings(NamedTuple):
+class ToolSettings(Record):
     """The names of a tool and the values of its variables.
 
-    `values` maps each suffix, such as SHA256, to the variable's value, or to "" if it is unset.
+    `variables` maps each suffix, such as SHA256, to the variable's value, or to "" if it is unset.
     `environ` is passed to the programs that setup starts.
     """
 
     tool: str
     name: str
-    environ: Mapping[str, str]
-    values: Mapping[str, str]
+    environ: "Mapping[str, str]"
+    variables: "Mapping[str, str]"
 
     @classmethod
-    def read(cls, tool: str, name: str, environ: Mapping[str, str]) -> "ToolSettings":
+    def read(cls, tool: str, name: str, environ: "Mapping[str, str]") -> "ToolSettings":
         """Return the settings in `environ`, with defaults for missing ones; do not check them."""
         values = {}
         for suffix, (default, _, _) in _VARIABLES.items():
@@ -78,8 +79,10 @@ class ToolSettings(NamedTuple):
 
     def check(self) -> None:
         """Raise OperationError if the value of a variable is invalid."""
+        import re  # a listing, which only asks for paths, does not need it
+
         for suffix, (_, pattern, meaning) in _VARIABLES.items():
-            value = self.values[suffix]
+            value = self.variables[suffix]
             if not re.fullmatch(pattern, value, re.DOTALL):
                 name = variable(self.tool, suffix)
                 raise OperationError(f'{name}="{value}" is not {meaning}')
@@ -87,5 +90,5 @@ class ToolSettings(NamedTuple):
     @property
     def paths(self) -> ToolPaths:
         """The paths on Linux."""
-        paths = [os.path.normpath(self.values[suffix]) for suffix in PATHS]
+        paths = [os.path.normpath(self.variables[suffix]) for suffix in PATHS]
         return ToolPaths(self.tool, *paths)

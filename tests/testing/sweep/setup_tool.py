@@ -88,7 +88,7 @@ class Tool(Ground):
         if not self.action.startswith("put"):
             options = [*_OPTIONS[self.action], "--quiet"]
             return _told(lambda: setup.run(options, environ, "linux"))
-        arguments = [*self.settings.paths, *self.application]
+        arguments = [*self.settings.paths.row(), *self.application]
         return _told(lambda: swap.main(arguments))
 
     def state(self) -> str:

@@ -47,7 +47,7 @@ def install(settings: ToolSettings, messages: Messages) -> str:
     """
     paths = settings.paths
     try:
-        fetchable(settings.values["DOWNLOAD_URL"])
+        fetchable(settings.variables["DOWNLOAD_URL"])
     except OperationError as refusal:
         name = variable(settings.tool, "DOWNLOAD_URL")
         raise OperationError(f"{name}: {refusal}") from None
@@ -97,15 +97,15 @@ def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Applic
 
     The archive is unpacked in `stage`, unless this version is already in the tool's store.
     """
-    address = settings.values["DOWNLOAD_URL"]
+    address = settings.variables["DOWNLOAD_URL"]
     archive = Path(stage, "archive")
     messages.line(f"Downloading {bare_address(address)}")
     with progress_bar(messages, settings.name) as progress:
         checksum = download(
             address,
             archive,
-            seconds=float(settings.values["TIMEOUT"] or 3600),
-            sha256=settings.values["SHA256"],
+            seconds=float(settings.variables["TIMEOUT"] or 3600),
+            sha256=settings.variables["SHA256"],
             progress=progress,
         )
 
@@ -154,16 +154,16 @@ def _complete(directory: str, settings: ToolSettings, messages: Messages) -> Non
     write_file(os.path.join(mark, settings.tool), "", 0o644)
 
     # An application without its icon is still worth installing.
-    if settings.values["ICON_URL"]:
+    if settings.variables["ICON_URL"]:
         try:
-            _fetch_icon(Path(directory, _FETCHED_ICON), settings.values["ICON_URL"])
+            _fetch_icon(Path(directory, _FETCHED_ICON), settings.variables["ICON_URL"])
         except OperationError as failure:
             messages.warn(f"icon: {failure}")
 
 
 def _launchers(settings: ToolSettings) -> tuple[str, ...]:
     """Return the paths in the archive where the program may be, the most probable first."""
-    launcher = settings.values["LAUNCHER"]
+    launcher = settings.variables["LAUNCHER"]
     if launcher:
         return (launcher,)
 
@@ -181,7 +181,7 @@ def _find_launcher(directory: str, settings: ToolSettings) -> str:
 
 def _find_icon(directory: str, settings: ToolSettings) -> str:
     """Return the path of the icon in `directory`, downloaded or the archive's, or "" for none."""
-    for icon in (_FETCHED_ICON, settings.values["ICON"]):
+    for icon in (_FETCHED_ICON, settings.variables["ICON"]):
         if linux.is_file(directory, icon):
             return icon
     return ""
@@ -211,7 +211,7 @@ def _menu_text(settings: ToolSettings, icon: str) -> str:
         lines.append(f"Icon={icon.translate(_STRING_ESCAPES)}")
     lines += [
         "Terminal=false",
-        f"Categories={settings.values['CATEGORIES']}",
+        f"Categories={settings.variables['CATEGORIES']}",
         ownership.menu_mark(settings.tool),
     ]
     lines.append("")

@@ -212,7 +212,7 @@ def run_with_sudo(
 
     # -I: ignore PYTHON* variables and the current directory
     command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.swap"]
-    command += paths
+    command += paths.row()
     if prepare is not None:
         command += prepare()
 
@@ -237,8 +237,8 @@ def main(arguments: Sequence[str]) -> int:
 
     The arguments are the fields of a `ToolPaths` and, to install, those of an `Application`.
     """
-    paths = ToolPaths(*arguments[: len(ToolPaths._fields)])
-    fields = arguments[len(paths) :]
+    tool, install_dir, bin_dir, desktop_file, *fields = arguments
+    paths = ToolPaths(tool, install_dir, bin_dir, desktop_file)
     with os_errors_explained():
         if not fields:
             uninstall(paths)
