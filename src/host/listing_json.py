@@ -59,16 +59,18 @@ def command_json(command: Command, realpath: Callable[[str], str]) -> str:
         f'"plugin": {plugin}, "dev": {_CONSTANTS[command.dev]}, '
         f'"installed": {_CONSTANTS[command.installed]}'
     )
-    return f"{{{place}, {_inherited_json(definition, realpath)}, {own_fields}}}"
+    inherited = _inherited_json(definition, realpath)
+    description = _text(definition.description)
+    return f'{{{place}, {inherited}, "description": {description}, {own_fields}}}'
 
 
 def own_json(definition: Definition) -> str:
     """Return the fields that only the definition's own file decides, without the braces.
 
-    A node may add the name and the entrypoint, so these are not among them.
+    A node may add the name and the entrypoint, so these are not among them. Nor is the
+    description: without it, most definitions have the same text.
     """
     fields = {
-        "description": definition.description,
         "sudo": definition.sudo,
         "os": definition.os,
         "compatible": definition.compatible,

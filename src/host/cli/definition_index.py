@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 # marshal's format differs between Python versions; raise the number if a default below changes
-FORMAT = f"cli-host index 20 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 21 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 
 
@@ -163,7 +163,8 @@ def _to_keep(definition: Definition) -> "tuple[bool, dict[str, Any]]":
         if value != default:
             values[name] = value
     if definition.is_command:
-        values["own_json"] = own_json(definition)
+        # `marshal` writes an interned text only once, and most definitions have the same one.
+        values["own_json"] = sys.intern(own_json(definition))
 
     heavy = _defaults(PlainDefinition)
     empty = {name: () for name in heavy if not getattr(definition, name)}

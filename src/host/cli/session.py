@@ -37,6 +37,7 @@ else:
 
 
 _WIDTH = 80  # columns if the width is unknown
+_PART = 1 << 20  # characters that are written at once
 
 
 class Session:
@@ -88,13 +89,16 @@ class Session:
         """
         if self.encoding != "utf-8":
             text = text.replace("…", "...").replace("←", "<-")
-        content = text.encode(self.encoding, "backslashreplace")
 
         # `sys.stdout` would write what it buffers at the exit, where nobody catches an error.
         try:
-            while content:
-                written = os.write(1, content)
-                content = content[written:]
+            # In parts, because a listing may have megabytes, which would be copied as a whole.
+            for start in range(0, len(text), _PART):
+                part = text[start : start + _PART]
+                content = part.encode(self.encoding, "backslashreplace")
+                while content:
+                    written = os.write(1, content)
+                    content = content[written:]
         except OSError as failure:
             what = f"cannot write to stdout: {failure.strerror}"
             raise OperationError(what) from None
