@@ -61,17 +61,23 @@ class Problem:
     @property
     def what(self) -> str:
         """The description of the problem with its location, without the remedy."""
-        place = self.path
+        parts = []
+        if self.path:
+            parts.append(self.path)
         for number in (self.line, self.column):
             if number:
-                place = f"{place}:{number}" if place else str(number)
-        if not place:
+                parts.append(str(number))
+        if not parts:
             return self.message
+
+        place = ":".join(parts)
         return f"{place}: {self.message}"
 
     def inside(self, whole: str) -> "Problem":
         """Return a copy with `whole`, such as the name of the file's archive, before the path."""
-        path = f"{whole}: {self.path}" if self.path else whole
+        path = whole
+        if self.path:
+            path = f"{whole}: {self.path}"
         return self.replaced(path, self.text)
 
     def replaced(self, path: str, text: str) -> "Problem":
@@ -84,7 +90,9 @@ class Problem:
         return f"{self.what}; {self.remedy}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Problem) and vars(self) == vars(other)
+        if not isinstance(other, Problem):
+            return False
+        return vars(self) == vars(other)
 
     def __hash__(self) -> int:
         return hash(tuple(vars(self).values()))
@@ -159,7 +167,8 @@ class UsageError(HostError):
     ) -> None:
         self.suggestions = tuple(suggestions)
         if self.suggestions:  # they say more than a remedy
-            remedy = f"did you mean {' or '.join(self.suggestions)}?"
+            lines = " or ".join(self.suggestions)
+            remedy = f"did you mean {lines}?"
         super().__init__(what, remedy)
 
 

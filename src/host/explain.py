@@ -150,7 +150,8 @@ def _run_of(session: Session, words: tuple[str, ...]) -> Run:
     match = session.find(words)
     if match.kind == "unknown":
         raise unknown_word(session, match, words[len(match.words) :])
-    what = f"{' '.join(words)}: this shows a listing or a help page, and runs nothing"
+    called = " ".join(words)
+    what = f"{called}: this shows a listing or a help page, and runs nothing"
     raise UsageError(what, "name a command")
 
 
@@ -201,7 +202,8 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
     definition = plan.definition
 
     # The command's arguments are the last words of `argv`.
-    arguments = list(masked_arguments(run, run.arguments, secret_values(run)))
+    secrets = secret_values(run)
+    arguments = list(masked_arguments(run, run.arguments, secrets))
     argv: list[str] = []
     if plan.argv:
         before_arguments = len(plan.argv) - len(arguments)
@@ -215,27 +217,38 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
     for program, state in plan.programs.items():
         requires.append({"program": program, "state": state or "found"})
 
+    limits = {}
+    for key, limit in plan.limits.items():
+        limits[key] = limit.values()
+
     return {
         "words": plan.words,
         "description": definition.description,
         "moved_from": moved_from,
-        "deprecated": definition.deprecated or None,
+        "deprecated": _text(definition.deprecated),
         "argv": argv,
         "file": run.file or definition.entrypoint,
-        "interpreter": plan.interpreter or None,
+        "interpreter": _text(plan.interpreter),
         "arguments": arguments,
         "directory": plan.directory,
-        "definition": definition.file or None,
-        "plugin": run.plugin or None,
+        "definition": _text(definition.file),
+        "plugin": _text(run.plugin),
         "variables": _variables(run, plan),
         "requires": requires,
-        "question": plan.question or None,
+        "question": _text(plan.question),
         "effects": plan.effects,
-        "limits": {key: limit.values() for key, limit in plan.limits.items()},
-        "after_run": [_call(call) for call in plan.after],
-        "errors": [_error(error) for error in plan.errors],
+        "limits": limits,
+        "after_run": list(map(_call, plan.after)),
+        "errors": list(map(_error, plan.errors)),
         "status": status,
     }
+
+
+def _text(text: str) -> str | None:
+    """Return a text for JSON, where `null` stands for an empty one."""
+    if not text:
+        return None
+    return text
 
 
 def _call(call: AfterRun) -> dict[str, str]:
@@ -246,7 +259,7 @@ def _error(error: HostError) -> dict[str, Any]:
     return {
         "status": error.status,
         "message": error.what,
-        "remedy": error.remedy or None,
+        "remedy": _text(error.remedy),
     }
 
 
@@ -266,8 +279,8 @@ def _variables(run: Run, plan: Plan) -> list[dict[str, Any]]:
 
 
 def _variable(variable: Variable) -> dict[str, Any]:
-    shadows = [_value(weaker) for weaker in variable.shadows]
-    return {"name": variable.name, **_value(variable), "shadows": shadows}
+    shadows = map(_value, variable.shadows)
+    return {"name": variable.name, **_value(variable), "shadows": list(shadows)}
 
 
 def _value(variable: Variable) -> dict[str, Any]:

@@ -781,7 +781,9 @@ OBJECTS = {
 
 def keys_of(kind: str) -> dict[str, Key]:
     """Return the keys of a file or object by name; `kind` is a name in FILES or OBJECTS."""
-    described = FILES[kind] if kind in FILES else OBJECTS[kind]
+    described = FILES.get(kind)
+    if described is None:
+        described = OBJECTS[kind]
 
     keys: dict[str, Key] = {}
     if described.base:
@@ -804,7 +806,10 @@ def words_of(written: str) -> tuple[list[str], list[str]]:
     """
     of_value, _, of_items = written.partition("array of ")
 
-    words = [word for word in of_value.split(" or ") if word]
+    words = []
+    for word in of_value.split(" or "):
+        if word:
+            words.append(word)
     item_words = []
     for word in of_items.split(" or "):
         if word:

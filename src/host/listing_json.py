@@ -50,7 +50,9 @@ def command_json(command: Command, realpath: Callable[[str], str]) -> str:
     # A definition from the index has the text of its own fields.
     own_fields = getattr(definition, "own_json", "") or own_json(definition)
     path = ", ".join(map(_text, command.words))
-    plugin = _text(command.plugin) if command.plugin else "null"
+    plugin = "null"
+    if command.plugin:
+        plugin = _text(command.plugin)
 
     # Written by hand, because an encoder would need more time than everything else here.
     place = (
@@ -102,11 +104,15 @@ def _inherited_json(definition: Definition, realpath: Callable[[str], str]) -> s
     )
     if not has_fields:
         return _NOTHING_INHERITED
+
+    requires = []
+    for requirement in definition.requires:
+        requires.append(_nulled(requirement.values()))
     fields = {
         "group": definition.group or None,
-        "required_envs": [_required(name) for name in definition.required_envs],
-        "requires": [_nulled(program.values()) for program in definition.requires],
-        "path_folders": [realpath(folder) for folder in definition.path_folders],
+        "required_envs": list(map(_required, definition.required_envs)),
+        "requires": requires,
+        "path_folders": list(map(realpath, definition.path_folders)),
         **definition.supervision.values(),
     }
     return _fields_text(fields)
@@ -128,11 +134,15 @@ def _argument(argument: Argument) -> dict[str, Any]:
 
 
 def _required(name: RequiredVariable) -> dict[str, Any]:
-    facts: dict[str, Any] = {"name": name, "hint": name.hint, "type": name.type}
-    facts = _nulled(facts)
+    facts = _nulled({"name": name, "hint": name.hint, "type": name.type})
     facts["secret"] = name.secret
     return facts
 
 
 def _nulled(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: None if value in ("", ()) else value for key, value in values.items()}
+    """Return the values with None in place of each empty one."""
+    nulled = dict(values)
+    for key, value in values.items():
+        if value in ("", ()):
+            nulled[key] = None
+    return nulled

@@ -231,7 +231,8 @@ class Terminal(Record):
 
     def can_print(self, text: str) -> bool:
         """Return whether stdout's encoding has all characters of `text`."""
-        return text.encode(self.encoding, "ignore").decode(self.encoding) == text
+        printable = text.encode(self.encoding, "ignore")
+        return printable.decode(self.encoding) == text
 
     def styled(self, text: str, style: str) -> str:
         """Return the printable `text` in the colour of `style`, or unchanged without colours.
@@ -240,4 +241,5 @@ class Terminal(Record):
         """
         if not self.colour or not text:
             return text
-        return f"{_STYLES.get(style, _FAINT)}{text}{_RESET}"
+        colour = _STYLES.get(style, _FAINT)
+        return f"{colour}{text}{_RESET}"

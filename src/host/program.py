@@ -98,7 +98,8 @@ class Program:
 
         # `python_entrypoint` sets argv[0] to the name of the program and the words of the command.
         called = sys.argv[0]
-        behind = f" {' '.join(words)}"
+        command = " ".join(words)
+        behind = f" {command}"
         program = "cli"
         if called.endswith(behind):
             program = called.removesuffix(behind)

@@ -5,6 +5,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Iterable, Mapping
 
+    from host.run.argument_spec import Argument
     from host.run.definition import Definition
     from host.run.layers import Variable
 
@@ -88,15 +89,26 @@ def declared_secrets(definition: "Definition", names: "Iterable[str]") -> set[st
     for variable in definition.required_envs:
         if variable.secret:
             secret.add(str(variable))
-    arguments = [argument for argument in definition.all_args if argument.secret]
-    secret.update(argument.env for argument in arguments)
+
+    arguments = []
+    for argument in definition.all_args:
+        if argument.secret:
+            arguments.append(argument)
+            secret.add(argument.env)
 
     declared = set()
     for name in names:
-        is_of_argument = any(argument.owns(name) for argument in arguments)
-        if name in secret or is_of_argument:
+        if name in secret or _is_of_one(arguments, name):
             declared.add(name)
     return declared
+
+
+def _is_of_one(arguments: "Iterable[Argument]", variable: str) -> bool:
+    """Return whether a variable belongs to one of `arguments`."""
+    for argument in arguments:
+        if argument.owns(variable):
+            return True
+    return False
 
 
 def masked(
@@ -121,15 +133,7 @@ def masked(
     if caller is None:
         caller = os.environ
 
-    def is_masked(variable: "Variable") -> bool:
-        is_declared = variable.secret or variable.name in secrets
-        return is_declared or is_secret(variable.name)
-
-    values: set[str] = set()
-    for variable in variables.values():
-        for candidate in (variable, *variable.shadows):
-            if is_masked(candidate):
-                values.add(candidate.value)
+    values = _masked_values(variables.values(), secrets)
     for name, value in caller.items():
         if is_secret(name):
             values.add(value)
@@ -137,19 +141,37 @@ def masked(
     # Of two secrets, one may begin with the other: the longest must match first.
     hidden = sorted(filter(_is_hidden_everywhere, values), key=len, reverse=True)
     matches_nothing = "(?!)"
-    alternatives = "|".join([re.escape(value) for value in hidden])
+    alternatives = "|".join(map(re.escape, hidden))
     pattern = re.compile(alternatives or matches_nothing)
 
     def without_secrets(variable: "Variable") -> "Variable":
         shadows = tuple(map(without_secrets, variable.shadows))
         # An empty value is shown as empty: the mask would suggest that there is a secret.
-        if variable.value and is_masked(variable):
+        if variable.value and _is_masked(variable, secrets):
             value = _MASK
         else:
             value = masked_text(pattern.sub(_MASK, variable.value))
         return variable.replaced(value=value, shadows=shadows)
 
     return {name: without_secrets(variable) for name, variable in variables.items()}
+
+
+def _masked_values(
+    variables: "Iterable[Variable]", secrets: "Collection[str]"
+) -> set[str]:
+    """Return the secret values among the variables and what they shadow."""
+    values = set()
+    for strongest in variables:
+        for variable in (strongest, *strongest.shadows):
+            if _is_masked(variable, secrets):
+                values.add(variable.value)
+    return values
+
+
+def _is_masked(variable: "Variable", secrets: "Collection[str]") -> bool:
+    if variable.secret or variable.name in secrets:
+        return True
+    return is_secret(variable.name)
 
 
 def masked_line(text: str, secrets: "Iterable[str]") -> str:
@@ -188,7 +210,8 @@ def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
 def _json_forms(text: str) -> "list[str]":
     """Return `text` as programs write it into a JSON string, without the quotes, if it differs."""
     is_plain = text.isascii() and text.isprintable()
-    if is_plain and '"' not in text and "\\" not in text:
+    needs_escapes = '"' in text or "\\" in text
+    if is_plain and not needs_escapes:
         return []
 
     import json  # imported here because few secrets need it
@@ -211,11 +234,7 @@ def masked_text(text: str) -> str:
     is linear in the length of `text`.
     """
     # Importing `re` takes as long as half a run, and the arguments of a recorded run get here.
-    before_last_at = text.rpartition("@")[0]
-    may_have_login = ":" in before_last_at or "//" in before_last_at
-    has_parameter = "=" in text and not _PARAMETER_MARKS.isdisjoint(text)
-    may_have_secret_parameter = has_parameter and _is_telling(text)
-    if not may_have_login and not may_have_secret_parameter:
+    if not _may_have_login(text) and not _may_have_secret_parameter(text):
         return text
 
     import re
@@ -242,6 +261,20 @@ def masked_text(text: str) -> str:
     return re.sub(_PARAMETER, without_value, shown)
 
 
+def _may_have_login(text: str) -> bool:
+    before_last_at, _, _ = text.rpartition("@")
+    return ":" in before_last_at or "//" in before_last_at
+
+
+def _may_have_secret_parameter(text: str) -> bool:
+    if "=" not in text or _PARAMETER_MARKS.isdisjoint(text):
+        return False
+    return _is_telling(text)
+
+
 def _is_telling(text: str) -> bool:
     folded = text.casefold()
-    return any(part in folded for part in _TELLING_PARTS)
+    for part in _TELLING_PARTS:
+        if part in folded:
+            return True
+    return False

@@ -53,14 +53,17 @@ def _tree(plugin: Plugin, tree: CommandTree) -> CommandTree:
     owner = tree.plugin
     if not owner and not plugin.ours:
         owner = plugin.name
+
+    root = tree.root or tree.path
+    folders = map(absolute_path, tree.path_folders)
     return CommandTree(
         path=absolute_path(tree.path),
         plugin=owner,
         dev=tree.dev is True or plugin.is_linked,
         scripts=scripts,
         under=_placed(plugin, tree.under),
-        root=absolute_path(tree.root or tree.path),
-        path_folders=tuple([absolute_path(folder) for folder in tree.path_folders]),
+        root=absolute_path(root),
+        path_folders=tuple(folders),
     )
 
 
@@ -101,8 +104,7 @@ def _source(plugin: Plugin, source: EnvSource) -> EnvSource:
     rank = source.rank
     if plugin.ours:
         rank = RANKS.get(reader, rank)
-    is_number = isinstance(rank, int | float)
-    if not is_number or not ENVS <= rank <= ENV_FILES:
+    if not _is_rank(rank):
         what = f"rank must be from {ENVS} to {ENV_FILES}, not {rank!r}"
         raise ValueError(f"{name}: {what}")
 
@@ -114,11 +116,17 @@ def _source(plugin: Plugin, source: EnvSource) -> EnvSource:
     return source.replaced(
         rank=rank,
         reader=reader,
-        files=[absolute_path(path) for path in source.files],
+        files=list(map(absolute_path, source.files)),
         words=_placed(plugin, source.words),
         plugin=plugin.name,
         folders=plugin.folders,
     )
+
+
+def _is_rank(value: object) -> bool:
+    if not isinstance(value, int | float):
+        return False
+    return ENVS <= value <= ENV_FILES
 
 
 def _scheme(plugin: Plugin, declared: SecretScheme) -> SecretScheme:

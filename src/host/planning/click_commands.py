@@ -43,17 +43,18 @@ def declared_by_click(
     if not isinstance(target, click.Command):
         return
 
-    context = click.Context(target, info_name=" ".join(words), resilient_parsing=True)
-    fields = {**definition, **_declared(target, context)}
-    yield tuple(words), fields
+    called = " ".join(words)
+    context = click.Context(target, info_name=called, resilient_parsing=True)
+    yield tuple(words), {**definition, **_declared(target, context)}
 
+    inherited = _inherited(definition)
     pending: list[tuple[tuple[str, ...], click.Command, click.Context]] = []
     pending.append(((), target, context))
     while pending:
         path, group, context = pending.pop(0)
         for word, subcommand, inner_context in _subcommands(group, context):
             inner_path = (*path, word)
-            fields = _inherited(definition)
+            fields = dict(inherited)
             fields["name"] = word
             fields["description"] = subcommand.get_short_help_str(limit=_LONGEST_LINE)
             fields["hidden"] = subcommand.hidden
@@ -84,18 +85,20 @@ def _subcommands(
 
 def _inherited(definition: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a group's definition that its subcommands get, too."""
-    inherited = [key for key in definition if key not in _OF_GROUP_ALONE]
-    return {key: definition[key] for key in inherited}
+    inherited = dict(definition)
+    for key in _OF_GROUP_ALONE:
+        inherited.pop(key, None)
+    return inherited
 
 
 def _declared(command: click.Command, context: click.Context) -> dict[str, Any]:
     """Return the keys that a click command itself declares."""
-    rows = _declared_parameters(command, context)
     is_mixed = command.context_settings.get(
         "allow_interspersed_args", command.allow_interspersed_args
     )
+    args = map(_without_blanks, _declared_parameters(command, context))
     return {
-        "args": [_without_blanks(row) for row in rows],
+        "args": list(args),
         "parser": "click",
         "options_first": not is_mixed,
         "text": _paragraphs(command.help),
@@ -154,10 +157,17 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
     yield declaration
 
     for other in names[1:]:
-        # One of the names is enough, so the others are not required.
-        alias = {**declaration, "name": other, "short": "", "required": False}
-        yield {**alias, "description": f"The same as {name}."}
+        alias = dict(declaration)
+        alias["name"] = other
+        alias["short"] = ""
+        alias["required"] = False  # one of the names is enough
+        alias["description"] = f"The same as {name}."
+        yield alias
+    yield from _declared_opposites(parameter, name)
 
+
+def _declared_opposites(parameter: Any, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the declaration of each name that makes the flag `name` false."""
     for opposite in parameter.secondary_opts:
         if opposite == _negation(name):
             continue  # `negatable` has declared it
@@ -241,7 +251,9 @@ def _placeholder(parameter: Any) -> str:
         return " ".join(words)
 
     kind = parameter.type.name.upper().removesuffix(" RANGE")
-    word = re.sub(r"\W+", "-", kind).strip("-") or "VALUE"
+    word = re.sub(r"\W+", "-", kind).strip("-")
+    if not word:
+        word = "VALUE"
     count = max(parameter.nargs, 1)
     return " ".join([word] * count)
 
@@ -258,25 +270,31 @@ def _variable(parameter: click.Parameter) -> str:
 def _default(parameter: click.Parameter) -> str | None:
     """Return the default as text, or None if there is none or only a run can compute it."""
     default = parameter.to_info_dict()["default"]
+    if default is None or callable(default):
+        return None
     is_secret = getattr(parameter, "hide_input", False)
-    if default is None or callable(default) or is_secret:
+    if is_secret:
         return None
 
     if isinstance(default, list | tuple):
-        values = [str(value) for value in default]
-        return " ".join(values) or None
+        values = " ".join(map(str, default))
+        return values or None
     return str(default)
 
 
 def _without_blanks(declaration: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys that are set, as the author of a command.json would write them."""
-    pairs = declaration.items()
-    return {key: value for key, value in pairs if value not in (None, "", False)}
+    keys = dict(declaration)
+    for key, value in declaration.items():
+        if value in (None, "", False):
+            del keys[key]
+    return keys
 
 
 def plain_name(name: str) -> str:
     """Return the name under which a click argument is declared."""
-    return re.sub(r"[^A-Za-z0-9_-]", "-", name).strip("-_") or "argument"
+    plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)
+    return plain.strip("-_") or "argument"
 
 
 def _paragraphs(text: str | None) -> str:

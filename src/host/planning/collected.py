@@ -92,7 +92,8 @@ class Collected:
                 )
 
         hidden = set(self.disabled)
-        hidden.update(package.name for package in self.packages)
+        for package in self.packages:
+            hidden.add(package.name)
         for plugin in points:
             if not plugin.ours and plugin.package not in hidden:
                 candidates.append(plugin)
@@ -130,12 +131,12 @@ class Collected:
     def _add_record(self, plugin: Plugin, hook: str, record: Any) -> None:
         check_texts(record)
         if isinstance(record, Watch):
-            self.stamps.setdefault(absolute_path(record.path), stamp(record.path))
+            path = absolute_path(record.path)
+            self.stamps.setdefault(path, stamp(path))
         elif isinstance(record, BrokenPlugin):
             self._add_broken(record)
         elif isinstance(record, PluginOrder):
-            positions = enumerate(record.names, start=1)
-            self.order = {name: position for position, name in positions}
+            self._set_order(record)
         elif isinstance(record, PluginFile):
             self.files.append(record)
         elif isinstance(record, PluginPackage):
@@ -147,10 +148,16 @@ class Collected:
         else:
             self._add_checked(plugin, hook, record)
 
+    def _set_order(self, record: PluginOrder) -> None:
+        self.order = {}
+        for position, name in enumerate(record.names, start=1):
+            self.order[name] = position
+
     def _add_broken(self, record: BrokenPlugin) -> None:
-        if record.plugin not in self.plugins:
-            self.plugins[record.plugin] = Plugin(record.plugin, package=record.plugin)
-        plugin = self.plugins[record.plugin]
+        name = record.plugin
+        if name not in self.plugins:
+            self.plugins[name] = Plugin(name, package=name)
+        plugin = self.plugins[name]
         plugin.broken = record.reason
         plugin.missing = record.missing
 
@@ -169,11 +176,14 @@ class Collected:
     def _position(self, plugin: Plugin, record: Checked) -> int:
         """Return the position of a record's plugin in the registry; others come after these."""
         name = ""
-        if not plugin.ours:
+        if plugin.ours:
+            if isinstance(record, CommandTree):
+                name = record.plugin  # the folder that the built-in plugin declares
+        elif plugin.folders:
             # A package may have several plugins, and the registry has the package's name.
-            name = plugin.package if plugin.folders else plugin.name
-        elif isinstance(record, CommandTree):
-            name = record.plugin  # the folder that the built-in plugin declares
+            name = plugin.package
+        else:
+            name = plugin.name
         return self.order.get(name, len(self.order) + 1)
 
     def lock(self) -> Lock:
@@ -204,12 +214,6 @@ class Collected:
         trees.sort(key=lambda tree: tree.order)
         sources.sort(key=lambda source: LOAD_ORDER[source.reader])
         orders = [command.order for command in commands if not command.ours]
-
-        # First words stay right while the directory is unchanged, so it must be watched.
-        first_words = {}
-        for tree in trees:
-            if tree.plugin and tree.path in self.stamps:
-                first_words[tree.path] = files_by_word(tree)
         return Lock(
             trees=trees,
             commands=commands,
@@ -221,9 +225,19 @@ class Collected:
             after_runs=after_runs,
             first_declared=min(orders, default=None),
             recorded=self.recorded,
-            first_words=first_words,
+            first_words=self._first_words(trees),
         )
+
+    def _first_words(self, trees: Iterable[CommandTree]) -> dict[str, dict[str, str]]:
+        """Return the first words in the directory of each plugin, by its path."""
+        first_words = {}
+        for tree in trees:
+            # They stay right while the directory is unchanged, so it must be watched.
+            if tree.plugin and tree.path in self.stamps:
+                first_words[tree.path] = files_by_word(tree)
+        return first_words
 
 
 def _place_of(placed: tuple[tuple[int, int], Checked]) -> tuple[int, int]:
-    return placed[0]
+    place, _ = placed
+    return place

@@ -27,7 +27,10 @@ def refresh(
     case, `self` commands work only if they need no lock.
     """
     _check_version(installation)
-    lock = query_plugins(installation, "none" if safe else "all")
+    if safe:
+        lock = query_plugins(installation, "none")
+    else:
+        lock = query_plugins(installation, "all")
     messages.warn(*lock.warnings(installation.layout.program))
     if not safe:
         write_lock(installation.locks, installation.key, lock)
@@ -75,8 +78,10 @@ def query_plugins(
     collected.stamp_files(files_of_checkout(points))
 
     for plugin in collected.third_party(points):
+        if code == "none":
+            continue
         is_package = not plugin.file
-        if code == "all" or (code == "packages" and is_package):
+        if is_package or code == "all":
             collected.add(plugin, query(plugin, record))
     return collected.lock()
 

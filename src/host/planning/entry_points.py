@@ -27,7 +27,9 @@ def entry_points() -> list[Plugin]:
     for distribution in importlib_metadata.distributions(path=program_path()):
         try:
             path = getattr(distribution, "_path", None)  # no public attribute has it
-            real_path = os.path.realpath(path) if path else None
+            real_path = None
+            if path:
+                real_path = os.path.realpath(path)
             # Fedora's `lib64` is a link to `lib`, and both are on `sys.path`.
             if real_path in seen:
                 continue
@@ -83,9 +85,11 @@ def _place(plugin: Plugin) -> tuple[bool, str, str]:
 def import_paths() -> Iterator[str]:
     """Yield paths whose stamps change if a distribution is installed, changed or removed."""
     for path in program_path():
-        if os.path.isdir(path):
-            yield path
-            yield from sorted(glob.glob(os.path.join(glob.escape(path), "*.pth")))
+        if not os.path.isdir(path):
+            continue
+        yield path
+        pattern = os.path.join(glob.escape(path), "*.pth")
+        yield from sorted(glob.glob(pattern))
 
 
 def files_of_checkout(points: Iterable[Plugin]) -> list[str]:
@@ -112,7 +116,8 @@ def files_of_checkout(points: Iterable[Plugin]) -> list[str]:
 def _is_installed_with_pip() -> bool:
     """Return whether the metadata of this program stands beside its packages."""
     planning = os.path.dirname(os.path.abspath(__file__))
-    library = os.path.dirname(os.path.dirname(planning))
-    prefix = OWN_DISTRIBUTION.replace("-", "_")
-    pattern = os.path.join(glob.escape(library), f"{prefix}-*")
-    return bool(glob.glob(pattern))
+    host = os.path.dirname(planning)
+    library = glob.escape(os.path.dirname(host))
+    name = OWN_DISTRIBUTION.replace("-", "_")
+    metadata = glob.glob(f"{library}/{name}-*")
+    return metadata != []

@@ -12,8 +12,11 @@ def files_by_word(tree: CommandTree) -> dict[str, str]:
     files = {}
     for word, node in FolderNode(tree).inside().items():
         files[word] = node.script or node.evidence_of_commands()
+    if not tree.under:
+        return files
 
-    evidence = next(filter(None, files.values()), "")
-    if tree.under and evidence:
-        return {tree.under[0]: evidence}
+    # A plugin below a category has only the first word of that category.
+    for evidence in files.values():
+        if evidence:
+            return {tree.under[0]: evidence}
     return files

@@ -74,13 +74,16 @@ class LoadedPlugin:
     @property
     def files(self) -> list[str]:
         """The imported source files of the plugin's package."""
-        files = {self.plugin.file}
+        files = set()
+        if self.plugin.file:
+            files.add(self.plugin.file)
         package = package_of(self.plugin)
-        for name, module in [*sys.modules.items()]:
+        for name, module in list(sys.modules.items()):
             is_of_package = f"{name}.".startswith(f"{package}.")
-            if is_of_package:
-                files.add(getattr(module, "__file__", None) or "")
-        return sorted(files - {""})
+            file = getattr(module, "__file__", None)  # None for a namespace package
+            if file and is_of_package:
+                files.add(file)
+        return sorted(files)
 
     def collect(self, hook: str, take: Callable[[Any], None], **arguments: Any) -> None:
         """Call a hook, and call `take` with each record that the hook yields."""
@@ -104,7 +107,9 @@ def package_of(plugin: Plugin) -> str:
     """Return the name of the plugin's module or top-level package."""
     if plugin.file:
         return f"{_FILE_MODULES}{plugin.name.encode().hex()}"
-    return plugin.reference.partition(":")[0].partition(".")[0]
+    module, _, _ = plugin.reference.partition(":")
+    package, _, _ = module.partition(".")
+    return package
 
 
 def _load_file(plugin: Plugin) -> ModuleType:
@@ -150,7 +155,8 @@ def _reason(failure: BaseException) -> str:
         traceback.print_exception(failure, file=sys.stderr)
 
     kind = type(failure).__name__
-    words = str(failure)[:_LONGEST_REASON].split()
-    if not words:
+    text = str(failure)[:_LONGEST_REASON]
+    line = " ".join(text.split())
+    if not line:
         return kind
-    return f"{kind}: {' '.join(words)}"
+    return f"{kind}: {line}"

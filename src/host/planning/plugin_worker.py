@@ -26,6 +26,7 @@ from host.run.supervise import supervise_call
 _HOOK_SECONDS = 10.0
 
 _RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
+_COMMAND = CommandDeclaration.__name__
 PLANNING_HOOKS = ("discover_commands", "env_sources", "secret_schemes", "after_run")
 
 
@@ -99,12 +100,9 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
     stamps = {path: stamp(path) for path in loaded.files}
 
     def take(hook: str, record: Any) -> None:
-        if record.__class__ not in _RECORDS.values():
-            kinds = ", ".join(_RECORDS)
-            raise TypeError(f"expected one of {kinds}, not {record!r}")
-        text = json.dumps(record.values())
-        values = json.loads(text)
-        records.append([hook, type(record).__name__, values])
+        kind = type(record).__name__
+        values = _json_values(record)
+        records.append([hook, kind, values])
 
         # Taken now, because the file may change while other hooks run.
         if isinstance(record, Watch) and type(record.path) is str:
@@ -121,6 +119,15 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
     return [records, plugin.hooks, stamps, plugin.broken]
 
 
+def _json_values(record: Any) -> Any:
+    """Return the values of a record as JSON has them. Raises TypeError if it is no record."""
+    if record.__class__ not in _RECORDS.values():
+        kinds = ", ".join(_RECORDS)
+        raise TypeError(f"expected one of {kinds}, not {record!r}")
+    text = json.dumps(record.values())
+    return json.loads(text)
+
+
 def _with_click_commands(
     plugin: Plugin, records: list[list[Any]], program: str
 ) -> list[list[Any]]:
@@ -129,51 +136,59 @@ def _with_click_commands(
     A reference that cannot be imported marks the plugin as broken, like a hook that fails. A
     command whose entrypoint is in the hooks file could never run, so it is left out.
     """
-    kind = CommandDeclaration.__name__
-    words_taken = {
-        tuple(values["words"]) for _, name, values in records if name == kind
-    }
+    words_taken = set()
+    for _, kind, values in records:
+        if kind == _COMMAND:
+            words_taken.add(tuple(values["words"]))
+
     complete: list[list[Any]] = []
     for record in records:
-        hook, name, values = record
-        definition = values.get("definition")
-        if name != kind or not _has_reference(definition):
+        hook, kind, values = record
+        if kind != _COMMAND or not _has_reference(values["definition"]):
             complete.append(record)
             continue
 
-        reference = definition["entrypoint"]
+        reference = values["definition"]["entrypoint"]
         if _is_in_hooks_file(plugin, reference):
             command = " ".join(values["words"])
             what = f"{command}: its entrypoint {reference} is in the hooks file"
             remedy = f"put it into a package (see: {program} self new plugin --help)"
-            _mark(
-                plugin,
-                f"{what}, which a run cannot import; {remedy}, or make the command a script",
-            )
-            continue
-        if definition.get("args") is not None:
-            complete.append(record)
+            remedies = f"{remedy}, or make the command a script"
+            _mark(plugin, f"{what}, which a run cannot import; {remedies}")
             continue
 
-        declared: list[tuple[tuple[str, ...], dict[str, Any]]] = []
-        try:
-            target = load_reference(reference)
-            declared = list(declared_by_click(values["words"], definition, target))
-        except Exception as failure:  # noqa: BLE001 - a command may do anything when it is read
-            _mark(plugin, f"{hook}: {failure}")
+        declared = _declared_by_command(plugin, hook, values)
         if not declared:
             complete.append(record)
         for words, fields in declared:
             # What the plugin declares itself wins over a subcommand with the same words.
-            if words == tuple(values["words"]) or words not in words_taken:
-                complete.append([hook, kind, {"words": words, "definition": fields}])
+            is_subcommand = words != tuple(values["words"])
+            if is_subcommand and words in words_taken:
+                continue
+            complete.append([hook, kind, {"words": words, "definition": fields}])
 
     return complete
 
 
+def _declared_by_command(
+    plugin: Plugin, hook: str, values: Mapping[str, Any]
+) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Return what a click command and its subcommands declare; [] if it is no click command."""
+    definition = values["definition"]
+    if definition.get("args") is not None:
+        return []
+    try:
+        target = load_reference(definition["entrypoint"])
+        return list(declared_by_click(values["words"], definition, target))
+    except Exception as failure:  # noqa: BLE001 - a command may do anything when it is read
+        _mark(plugin, f"{hook}: {failure}")
+        return []
+
+
 def _mark(plugin: Plugin, reason: str) -> None:
     """Mark a plugin as broken; the first reason stays."""
-    plugin.broken = plugin.broken or reason
+    if not plugin.broken:
+        plugin.broken = reason
 
 
 def _has_reference(definition: Any) -> bool:
@@ -192,7 +207,7 @@ def _is_in_hooks_file(plugin: Plugin, reference: str) -> bool:
     if not plugin.file:
         return False
 
-    module = reference.partition(":")[0]
+    module, _, _ = reference.partition(":")
     if module == package_of(plugin):
         return True
     name_of_file = os.path.basename(plugin.file).removesuffix(".py")

@@ -46,7 +46,8 @@ def lock_path(directory: str, words: "Sequence[str]", name: str = "") -> str:
     # A command may be called as another one's lock, so the two kinds have different files.
     file = f"name {name}"
     if not name:
-        file = f"command {' '.join(words)}"
+        command = " ".join(words)
+        file = f"command {command}"
 
     # Each word has at most 64 characters, but a command may have many words.
     if len(file) > _LONGEST_NAME:
@@ -69,14 +70,14 @@ def take_lock(
     except BlockingIOError:
         called = " ".join(words)
         process, holder = _holder(descriptor)
+        reason = ""
         if _is_ancestor(process):
+            reason = "it cannot start inside a run that holds the same lock"
+        elif not waits:
+            reason = "another run is in progress"
+        if reason:
             posix.close(descriptor)
-            what = f"{called}: it cannot start inside a run that holds the same lock"
-            raise BusyError(f"{what} ({holder})") from None
-        if not waits:
-            posix.close(descriptor)
-            what = f"{called}: another run is in progress"
-            raise BusyError(f"{what} ({holder})") from None
+            raise BusyError(f"{called}: {reason} ({holder})") from None
 
         announce(f"{called}: waiting for another run to end ({holder})")
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -29,9 +29,9 @@ def secret_values(run: "Run") -> set[str]:
 
     # A script may print a value that another source has overridden.
     for name, assignments in run.layers.offered.items():
-        has_secret_name = name in declared or is_secret(name)
+        is_secret_name = name in declared or is_secret(name)
         for assignment in assignments:
-            if assignment.secret or has_secret_name:
+            if is_secret_name or assignment.secret:
                 values.add(assignment.value)
 
     values |= _secrets_of_outer_runs(run.installation.environ)

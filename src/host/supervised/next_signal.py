@@ -51,9 +51,9 @@ def _next_without_reason(deadline: "float | None") -> "tuple[int, bool]":
     The signals that a terminal sends are taken for the kernel's.
     """
     if deadline is not None:
-        left = deadline - time.monotonic()
+        left = max(deadline - time.monotonic(), _SHORTEST)
         _signal.signal(_signal.SIGALRM, lambda *_: None)
-        _signal.setitimer(_signal.ITIMER_REAL, max(left, _SHORTEST))
+        _signal.setitimer(_signal.ITIMER_REAL, left)
 
     number = _signal.sigwait(_signal.valid_signals())
     if number in (_signal.SIGCHLD, _signal.SIGALRM):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from host.cli.session import Session
     from host.listing_records import Command
+    from host.run.plugin_functions import AfterRun
 
 # characters of each fact about a client, because the client chooses them
 _LONGEST_FACT = 200
@@ -74,7 +75,7 @@ class RecordedRun:
         has_reader = self._spool is not None or bool(self._calls)
         if secrets is not None and has_reader:
             if self._read_sources():
-                self._secrets = {*secrets, *secret_values(self._run)}
+                self._secrets = secret_values(self._run).union(secrets)
             self._write_start()
 
     def _read_sources(self) -> bool:
@@ -95,7 +96,7 @@ class RecordedRun:
             return
 
         # The run's own values, and those that the caller has.
-        self._secrets = {*secrets, *secret_values(self._run)}
+        self._secrets = secret_values(self._run).union(secrets)
         self._write_start()
 
     def _write_start(self) -> StartedRun:
@@ -147,23 +148,29 @@ class RecordedRun:
             return
         self._is_finished = True
 
-        calls = self._calls if hosts else []
+        calls: Sequence[AfterRun] = ()
+        if hosts:
+            calls = self._calls
         if self._spool is None and not calls:
             return
 
-        started = self._started or self._write_start()
+        started = self._started
+        if started is None:
+            started = self._write_start()
+
         seconds = time.monotonic() - self._began
         signal = 0
         if status < 0:
             signal = -status
             status = _SIGNALLED + signal
+        results = map(self._masked_result, hosts)
         ended = EndedRun(
             id=started.id,
             seconds=round(seconds, 3),
             status=status,
             signal=signal,
             output=self._shown_output(output),
-            hosts=[self._masked_result(result) for result in hosts],
+            hosts=list(results),
         )
         if self._spool is not None:
             self._spool.append(ended)
@@ -183,12 +190,11 @@ class RecordedRun:
     def _masked_result(
         self, result: Mapping[str, str | int | float | None]
     ) -> dict[str, str | int | float | None]:
-        masked: dict[str, str | int | float | None] = {}
+        secrets = self._secrets or ()
+        masked = dict(result)
         for name, value in result.items():
             if isinstance(value, str):
-                masked[name] = masked_line(value, self._secrets or ())
-            else:
-                masked[name] = value
+                masked[name] = masked_line(value, secrets)
         return masked
 
 

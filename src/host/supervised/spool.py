@@ -15,6 +15,7 @@ import time
 from host.run.caller import xdg_home
 from host.run.files import dirname
 from host.run.text import encode
+
 from host.supervised.history import history_path
 from host.supervised.state_files import make_directories
 
@@ -64,19 +65,21 @@ class Spool:
         """
         if not self._is_large:
             return
+        from host.run.watch import encoded
 
         layout = run.installation.layout
         launcher = f"{layout.core_dir}/{layout.program}"
-        environ = run.installation.environ.items()
-        nothing = ("/dev/null", posix.O_RDWR, 0)
+        argv = [launcher, "self", "history", "--limit", "1"]
+        actions = []
+        for stream in _STREAMS:
+            nothing = (stream, "/dev/null", posix.O_RDWR, 0)
+            actions.append((posix.POSIX_SPAWN_OPEN, *nothing))
         try:
             posix.posix_spawn(
                 launcher,
-                [launcher, "self", "history", "--limit", "1"],
-                {encode(name): encode(value) for name, value in environ},
-                file_actions=[
-                    (posix.POSIX_SPAWN_OPEN, stream, *nothing) for stream in _STREAMS
-                ],
+                argv,
+                encoded(run.installation.environ),
+                file_actions=actions,
                 setsid=True,
                 setsigmask=(),  # this process blocks all signals
             )

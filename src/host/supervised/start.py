@@ -189,7 +189,8 @@ def _reported(
     called = " ".join(run.words)
     if output is not None and output.failure:
         messages.error(f"{called}: its output could not be written: {output.failure}")
-        ending = ending.replaced(status=ending.status or HostError.status)
+        if ending.status == 0:
+            ending = ending.replaced(status=HostError.status)
     if ending.timed_out:
         limit = run.supervision.timeout
         messages.error(f"{called}: ended by its time limit of {limit}")

@@ -106,27 +106,27 @@ class WatchedRun:
             become_subreaper()
 
         began = time.monotonic()
-        command = ForkedCommand(
-            self._replacement, callers_mask, ignores_child, self._output
-        )
+        deadline = None
+        if self._limit is not None:
+            deadline = began + self._limit
+
+        output = self._output
+        command = ForkedCommand(self._replacement, callers_mask, ignores_child, output)
         watcher = ParentWatcher(command.process)
         self._watcher = watcher
         written = b""
         try:
             command.begin()
             self._release_descriptors(watcher)
-            deadline = None
-            if self._limit is not None:
-                deadline = began + self._limit
-            status = _wait(command.process, deadline, watcher, self._output)
+            status = _wait(command.process, deadline, watcher, output)
         except HostError:
             watcher.reap()
             _signal.pthread_sigmask(_signal.SIG_SETMASK, callers_mask)
             raise
         finally:
             watcher.dismiss()
-            if self._output is not None:
-                written = self._output.finish()
+            if output is not None:
+                written = output.finish()
 
         seconds = time.monotonic() - began
         if status is None:
@@ -174,10 +174,13 @@ def _block_signals() -> "tuple[set[int], bool]":
     If SIGCHLD stayed ignored, the kernel would reap the command without its status, and some
     systems drop a signal without a handler even while it is blocked.
     """
-    ignores_child = _signal.getsignal(_signal.SIGCHLD) == _signal.SIG_IGN
+    callers_handler = _signal.getsignal(_signal.SIGCHLD)
+    ignores_child = callers_handler == _signal.SIG_IGN
     _signal.signal(_signal.SIGCHLD, lambda *_: None)
+
     every = _signal.valid_signals()
-    return _signal.pthread_sigmask(_signal.SIG_BLOCK, every), ignores_child
+    callers_mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, every)
+    return callers_mask, ignores_child
 
 
 def _release_streams() -> None:
