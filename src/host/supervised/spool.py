@@ -15,7 +15,6 @@ import time
 from host.run.caller import xdg_home
 from host.run.files import dirname
 from host.run.text import encode
-
 from host.supervised.history import history_path
 from host.supervised.state_files import make_directories
 
