@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from builtin_plugins.plugins_folder.directory import MANIFEST
 from builtin_plugins.plugins_folder.version import Words
@@ -53,6 +54,25 @@ def project_name(root: str) -> str:
     # A project of setuptools may state it only in setup.cfg or setup.py.
     match = _NAME.search(_project_texts(root))
     return canonicalize_name(match[1]) if match else ""
+
+
+def hook_references(root: str) -> list[str]:
+    """Return the references of the entry points for plugins in the project's pyproject.toml."""
+    import tomllib
+
+    try:
+        project = tomllib.loads(Path(root, "pyproject.toml").read_text("utf-8"))
+    except (OSError, ValueError):
+        return []
+
+    references = []
+    for keys in (("project", "entry-points"), ("tool", "poetry", "plugins")):
+        table: Any = project
+        for key in (*keys, GROUP):
+            table = table.get(key) if isinstance(table, dict) else None
+        if isinstance(table, dict):
+            references += [value for value in table.values() if isinstance(value, str)]
+    return references
 
 
 def _project_texts(root: str) -> str:

@@ -400,6 +400,51 @@ def test_references_in_a_definition_and_in_a_hooks_file(
     assert (f"plugins/mine/h.py:5:{column}: {said}" in shown) == bool(said)
 
 
+_POINTS = '[project]\nname = "acme"\n[project.entry-points.cli_host]\nacme = "{}"\n'
+_HOOK = (
+    "from host import hookimpl\n\n@hookimpl\ndef discover_commands(installation): {}\n"
+)
+_NO_HOOK = "no function is marked with @hookimpl, so no hook is called"
+_PROJECTS: dict[str, tuple[str, dict[str, str], str]] = {
+    "right": (
+        "acme.plugin",
+        {"src/acme/plugin.py": _HOOK.format("""return [{"entrypoint": "acme.main:run"}]"""),
+         "src/acme/main.py": "def run(args): ...\n"},
+        "",
+    ),
+    "wrong entrypoint": (
+        "acme.plugin",
+        {"acme/plugin.py": _HOOK.format("""return [{"entrypoint": "acme.main:ran"}]"""),
+         "acme/main.py": "def run(args): ...\n"},
+        'acme/plugin.py:4:61: "entrypoint": acme.main does not define ran; did you mean run?',
+    ),
+    "no hook": ("acme", {"acme.py": "x = 1\n"}, f"acme.py:1:1: {_NO_HOOK}"),
+    "hooks of another module": ("acme", {"acme.py": "from x import discover_commands\n"}, ""),
+    "imported object": ("acme:hooks", {"acme.py": "from x import y as hooks\n"}, ""),
+    "not marked": (
+        "acme", {"acme.py": "def discover_commands(x): ...\n"}, f"acme.py:1:1: {_NO_HOOK}"
+    ),
+    "syntax": ("acme", {"acme.py": "\ndef x(\n"}, "acme.py:2:1: is not valid Python: "),
+    "not in the directory": ("json", {}, ""),
+    "broken pyproject.toml": ('"', {"acme.py": "x = 1\n"}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("module", "files", "said"), _PROJECTS.values(), ids=_PROJECTS.keys()
+)
+def test_the_hooks_of_a_python_project(
+    install: Install, module: str, files: dict[str, str], said: str
+) -> None:
+    project = {"pyproject.toml": _POINTS.format(module), **files}
+    made = install({f"mine/{name}": content for name, content in project.items()})
+    status, shown = lint(made, "mine")
+    assert status == bool(said)
+    expected = f"mine/{said}" if said else "no problems in "
+    assert shown.startswith(expected), shown
+    assert len(shown.splitlines()) == 1
+
+
 FORMS = {
     "dict": '{"name": "ü", "entrypoint": "no.such:main"}',
     "call of dict": 'dict(name="ü", entrypoint="no.such:main")',

@@ -11,6 +11,12 @@ from builtin_plugins.administration.commands.lint.catalog_rules import (
     moved_in_part,
     shadowed,
 )
+from builtin_plugins.administration.commands.lint.developed_package import (
+    DevelopedPackage,
+    linked_package,
+    package_in,
+)
+from builtin_plugins.administration.commands.lint.references import find_module
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.plugins.directory_contents import misspelt_keys
@@ -110,6 +116,8 @@ class Lint:
         else:
             # In a Python project, only folders with a command.json are commands.
             has_pyproject = os.path.exists(os.path.join(root, "pyproject.toml"))
+            if has_pyproject:
+                yield from self._package(package_in(root))
             tree = CommandTree(root, scripts=None if has_pyproject else {})
             yield from self.tree(FolderNode(tree))
             yield from self._moved_in(tree)
@@ -156,6 +164,10 @@ class Lint:
                 yield Finding("plugin", plugin.problem)
             elif plugin.entry.enabled:
                 yield from self._plugin(plugin)
+        for entry in registry.entries.values():
+            package = linked_package(entry, installation.plugins_dir)
+            if package is not None and entry.enabled:
+                yield from self._package(package)
 
     def _plugin(self, plugin: PluginVersion) -> Iterator[Finding]:
         """Check a plugin whose plugin.json is valid."""
@@ -170,6 +182,20 @@ class Lint:
         if plugin.hooks_file:
             yield from rules.hooks(plugin.hooks_file, is_here=self._is_here)
         yield from self.tree(FolderNode(plugin.tree))
+
+    def _package(self, package: DevelopedPackage) -> Iterator[Finding]:
+        """Check the modules with the hooks of a Python package, as hooks files are checked."""
+        folders = package.folders
+        for reference in package.references:
+            module, _, attribute = reference.partition(":")
+            file = package.file_of(module)
+            if file:
+                self.count += 1
+                yield from rules.hooks(file, attribute, folders, is_here=self._is_here)
+            elif package.is_linked and find_module(module, folders) is None:
+                what = f"the entry point {reference} names no module"
+                path = os.path.join(package.root, "pyproject.toml")
+                yield Finding("plugin", Problem(path, what, line=1))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:
         """Check a node in a tree of commands, and everything below it."""

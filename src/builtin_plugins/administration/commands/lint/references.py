@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import NamedTuple
 
@@ -43,10 +44,13 @@ class Fault(NamedTuple):
         return Finding("entrypoint", problem, hint=not (self.is_certain or is_here))
 
 
-def reference_fault(reference: str) -> Fault | None:
-    """Return why a reference "package.module:attr" names nothing that can run, or None."""
+def reference_fault(reference: str, folders: Sequence[str] = ()) -> Fault | None:
+    """Return why a reference "package.module:attr" names nothing that can run, or None.
+
+    `folders` come before the program's own packages on the import path.
+    """
     module, _, attribute = reference.partition(":")
-    spec = _find_module(module)
+    spec = find_module(module, folders)
     if spec is None:
         return Fault(f"there is no module {module}", _INSTALL, is_certain=False)
     if spec.origin is None or not spec.origin.endswith(".py"):
@@ -78,19 +82,40 @@ def _fault_of_name(module: str, attribute: str, names: _Names) -> Fault | None:
     return None
 
 
-def entrypoints_in(path: str, code: bytes, *, is_here: bool) -> Iterator[Finding]:
-    """Yield a finding for each wrong entrypoint in a hooks file.
+def entrypoints_in(
+    path: str, code: bytes, folders: Sequence[str], *, is_here: bool
+) -> Iterator[Finding]:
+    """Yield a finding for each wrong entrypoint in a file with hooks.
 
     Only a reference that the file writes out is checked, as in `{"entrypoint": "x.y:z"}`.
     """
     lines = code.splitlines()
     for value in _written_entrypoints(ast.parse(code)):
-        fault = _fault_in_hooks_file(path, str(value.value))
+        fault = _fault_in_hooks_file(path, str(value.value), folders)
         if fault is not None:
             # The column is in characters, and `col_offset` in bytes.
             before = lines[value.lineno - 1][: value.col_offset]
             column = len(before.decode(errors="replace")) + 1
             yield fault.finding(path, value.lineno, column, is_here=is_here)
+
+
+def imports_hooks(code: bytes, attribute: str) -> bool:
+    """Return whether the code imports a name that may have hooks from another module.
+
+    This is a name of a hook, `attribute`, or a star import.
+    """
+    from host.hookspecs import HOOKS  # imported here: it needs pluggy
+
+    names = {"*", *HOOKS}
+    if attribute:
+        names.add(attribute.partition(".")[0])
+    for node in ast.walk(ast.parse(code)):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        for alias in node.names:
+            if (alias.asname or alias.name) in names:
+                return True
+    return False
 
 
 def _written_entrypoints(tree: ast.AST) -> Iterator[ast.Constant]:
@@ -119,25 +144,34 @@ def _is_key(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value == _KEY
 
 
-def _fault_in_hooks_file(path: str, reference: str) -> Fault | None:
+def _fault_in_hooks_file(
+    path: str, reference: str, folders: Sequence[str]
+) -> Fault | None:
     if not is_reference(reference):
         return Fault('expected a reference "package.module:attr"')
     module = reference.partition(":")[0]
     is_its_name = module == os.path.basename(path).removesuffix(".py")
-    if is_its_name and _find_module(module) is None:
+    if is_its_name and find_module(module, folders) is None:
         # The lock leaves such a command out: see `host.planning.plugin_worker`.
         text = f"{reference} is in the hooks file, which a run cannot import"
         return Fault(text, "put it into a package, or make the command a script")
-    return reference_fault(reference)
+    return reference_fault(reference, folders)
 
 
-def _find_module(name: str) -> ModuleSpec | None:
-    """Find a module without importing it or the packages that contain it."""
+def find_module(name: str, folders: Sequence[str] = ()) -> ModuleSpec | None:
+    """Find a module without importing it or the packages that contain it.
+
+    `folders` come before the program's own packages on the import path.
+    """
     first, *inner = name.split(".")
-    complete_import_path(first)
+    complete_import_path("" if folders else first)
 
+    spec = None
     try:
-        spec = importlib.util.find_spec(first)
+        if folders:
+            spec = PathFinder.find_spec(first, [*folders, *sys.path])
+        if spec is None:
+            spec = importlib.util.find_spec(first)
         for part in inner:
             if spec is None or spec.submodule_search_locations is None:
                 return None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from builtin_plugins.administration.commands.lint.references import (
     entrypoints_in,
+    imports_hooks,
     reference_fault,
 )
 from builtin_plugins.administration.findings import Finding
@@ -215,11 +216,14 @@ def calling_shell(definition: Definition) -> Iterator[Finding]:
         yield Finding("definition", Problem(definition.file, IN_PROJECT, key="shell"))
 
 
-def hooks(path: str, *, is_here: bool) -> Iterator[Finding]:
-    """Yield the problems of a hooks file, which is not run.
+def hooks(
+    path: str, attribute: str = "", folders: Sequence[str] = (), *, is_here: bool
+) -> Iterator[Finding]:
+    """Yield the problems of a file with hooks, which is not run.
 
-    It may have a syntax error, no hook, or a command with a wrong entrypoint. `is_here` says
-    whether the plugin belongs to this installation.
+    It may have a syntax error, no hook, or a command with a wrong entrypoint. The object
+    `attribute` in the file has the hooks, by default the module itself. `folders` are the plugin's
+    own directories on the import path. `is_here` says whether it belongs to this installation.
     """
     code = read_regular(path, HostError)
     try:
@@ -231,10 +235,10 @@ def hooks(path: str, *, is_here: bool) -> Iterator[Finding]:
         return
 
     hook_names, _ = declarations_in(code)
-    if not hook_names:
+    if not hook_names and not imports_hooks(code, attribute):
         what = "no function is marked with @hookimpl, so no hook is called"
         yield Finding("plugin", Problem(path, what, line=1))
-    yield from entrypoints_in(path, code, is_here=is_here)
+    yield from entrypoints_in(path, code, folders, is_here=is_here)
 
 
 def entrypoint(
