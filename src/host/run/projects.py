@@ -37,6 +37,7 @@ class Project:
         self.environ = environ
         self.is_named = root in environ.get(TRUST, "").split(":")
         self._values: Any = None  # the content of project.json, once it is read
+        self.definition: Any = None  # see `host.run.usable_projects.project_definition`
         self._safe: set[str] = set()  # real paths that `check` has accepted
 
     def fields(self) -> Fields:

@@ -43,6 +43,10 @@ def project_definition(project: Project) -> Definition:
 
     It is empty if the file is missing. Raises DefinitionError.
     """
-    definition = Definition(project.file, project.fields(), required=False)
-    definition.path_roots = (project.root,)
+    # A run needs it twice: for its warnings, and for the defaults of the command.
+    definition: Definition | None = project.definition
+    if definition is None:
+        definition = Definition(project.file, project.fields(), required=False)
+        definition.path_roots = (project.root,)
+        project.definition = definition
     return definition

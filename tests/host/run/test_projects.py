@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from host.run.command_files import FolderNode
+from host.run.usable_projects import project_definition, usable_projects
 from testing.installation import Made, command
 from testing.projects import BUILD, RUNS, Shop
 
@@ -37,6 +39,15 @@ def test_a_trusted_project_runs_in_the_callers_directory(shop: Shop) -> None:
     )
     assert shop.run("db", "drop", "t").all == (0, f"drop {shop.root}/x y\n", "")
     assert shop.run("build", at=shop.root.parent).status == 2
+
+
+def test_project_json_is_checked_once_for_all_readers(shop: Shop) -> None:
+    [project], problems = usable_projects([str(shop.root)], "cli", "", {})
+    node = FolderNode(project.tree, project=project).enter("build")
+    assert node is not None
+    [above] = node.above()
+    assert (above, problems) == (project_definition(project), [])
+    assert above is project_definition(project)
 
 
 def test_what_is_remembered(shop: Shop) -> None:
