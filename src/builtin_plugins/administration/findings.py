@@ -30,7 +30,9 @@ class Finding(NamedTuple):
         """The kind of finding as shown to users; an "error" makes the exit status 1."""
         if self.fixed:
             return "fixed"
-        return "hint" if self.hint else "error"
+        if self.hint:
+            return "hint"
+        return "error"
 
 
 def grouped(

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: `1 file`, `2 files`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    if count == 1:
+        return f"{count} {noun}"
+    return f"{count} {noun}s"
 
 
 def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
@@ -34,9 +36,15 @@ def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
 
 def columns(table: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table with aligned columns, two spaces apart."""
-    # First the escapes, because they change widths.
-    rows = [[printable(cell) for cell in row] for row in table]
-    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
+    rows = []
+    for row in table:
+        # First the escapes, because they change widths.
+        rows.append([printable(cell) for cell in row])
+
+    widths = []
+    for column in zip(*rows, strict=True):
+        widths.append(max(map(width_of, column)))
+
     for row in rows:
         cells = []
         for cell, width in zip(row, widths, strict=True):

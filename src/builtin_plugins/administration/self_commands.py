@@ -62,9 +62,10 @@ def commands_in(module: ModuleType) -> Iterator[CommandDeclaration]:
     """Yield the commands whose functions stand in `module`, in their order."""
     for function in vars(module).values():
         declared = getattr(function, DECLARATION, None)
+        if not isinstance(declared, SelfCommand):
+            continue
         # A module may also import a command's function from another one.
-        is_own = getattr(function, "__module__", "") == module.__name__
-        if not isinstance(declared, SelfCommand) or not is_own:
+        if function.__module__ != module.__name__:
             continue
 
         definition = {

@@ -53,7 +53,9 @@ def path_of(file: str, program: str, environ: Mapping[str, str]) -> str:
     config = environ.get("XDG_CONFIG_HOME", "")
     if not os.path.isabs(config):
         config = os.path.join(at_home, ".config")
-    zdotdir = environ.get("ZDOTDIR") or at_home
+    zdotdir = environ.get("ZDOTDIR", "")
+    if not zdotdir:
+        zdotdir = at_home
 
     return file.format(home=at_home, config=config, zdotdir=zdotdir, program=program)
 
@@ -62,4 +64,6 @@ def shell_of(environ: Mapping[str, str]) -> str:
     """Return the name of the caller's shell, or "" if there is no completion for it."""
     program = os.path.basename(environ.get("SHELL", ""))
     name = _PROGRAMS.get(program, program)
-    return name if name in SHELLS else ""
+    if name not in SHELLS:
+        return ""
+    return name

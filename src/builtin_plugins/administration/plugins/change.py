@@ -134,7 +134,8 @@ def begin_change(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[C
             os.mkdir(os.path.join(area, "version"))
             yield Change(session, area, seconds, registry, stamps)
     except OSError as failure:
-        where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
+        path = failure.filename2 or failure.filename or plugins_dir
+        where = os.fsdecode(path)
         # The staging directory no longer exists when the user reads the message.
         if where.startswith(os.path.join(plugins_dir, STAGE)):
             where = plugins_dir

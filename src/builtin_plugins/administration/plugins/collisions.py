@@ -28,12 +28,14 @@ def check_collisions(staged: PluginVersion, change: Change, *, force: bool) -> N
     entry = staged.entry
     for name in staged.names:
         other = lock.plugins.get(name)
-        if other and other.package != entry.name:
-            owner = other.distribution
-            what = f"{entry.name}: {owner} also has an entry point named {name}"
-            if other.ours:
-                raise PluginError(what, "ask its author to rename it")
-            raise PluginError(what, f"remove {owner} first")
+        if other is None or other.package == entry.name:
+            continue
+
+        owner = other.distribution
+        what = f"{entry.name}: {owner} also has an entry point named {name}"
+        if other.ours:
+            raise PluginError(what, "ask its author to rename it")
+        raise PluginError(what, f"remove {owner} first")
 
     former, _ = declarations(lock, entry)
     new = {*staged.commands, *staged.declared} - _words(former)
@@ -50,33 +52,44 @@ def check_declared_commands(
     """
     entry = staged.entry
     session = change.session
-    is_new_package = entry.is_package and change.has_staged_version
-    if session.safe or not is_new_package:
+    if session.safe or not entry.is_package:
+        return
+    if not change.has_staged_version:
         return
 
+    added = _query_staged(entry, change)
+    session.messages.warn(*added.warnings(session.program))
+    if entry.enabled and _is_empty(added):
+        raise PluginError(f"{entry.name}: contains no commands and no hooks")
+
+    former, _ = declarations(session.lock_for_inspection, entry)
+    new = _words(added) - _words(former)
+    _check_words(entry, change, new, force=force)
+
+
+def _query_staged(entry: Entry, change: Change) -> Lock:
+    """Return what the hooks of a staged package declare."""
     # Imported here: other kinds of plugins need none of these.
     from builtin_plugins.administration.plugins import package_folder
     from host.planning.discovery import query_package
     from host.records import PluginPackage
 
-    folders = tuple(make_source(entry).folders(change.files))
-    points = package_folder.entry_points(
-        package_folder.distributions_in([change.files])
-    )
-    session.make_packages_importable()
-    package = PluginPackage(entry.name, folders, tuple(points), entry.under)
-    added = query_package(session.installation, package)
-    session.messages.warn(*added.warnings(session.program))
-    # A broken plugin has been warned about; its hooks are unknown.
-    is_empty = True
-    for plugin in added.plugins.values():
-        if plugin.hooks or plugin.broken:
-            is_empty = False
-    if entry.enabled and is_empty:
-        raise PluginError(f"{entry.name}: contains no commands and no hooks")
+    folders = make_source(entry).folders(change.files)
+    distributions = package_folder.distributions_in([change.files])
+    points = package_folder.entry_points(distributions)
+    package = PluginPackage(entry.name, tuple(folders), tuple(points), entry.under)
 
-    former, _ = declarations(session.lock_for_inspection, entry)
-    _check_words(entry, change, _words(added) - _words(former), force=force)
+    change.session.make_packages_importable()
+    return query_package(change.session.installation, package)
+
+
+def _is_empty(added: Lock) -> bool:
+    """Return whether the plugins of a package declare nothing."""
+    for plugin in added.plugins.values():
+        # A broken plugin has been warned about; its hooks are unknown.
+        if plugin.hooks or plugin.broken:
+            return False
+    return True
 
 
 class _Collision(NamedTuple):
@@ -171,12 +184,16 @@ def _is_of(existing: Match, plugins: Collection[str], lock: Lock) -> bool:
     if name in plugins:
         return True
     plugin = lock.plugins.get(name)
-    return plugin is not None and plugin.package in plugins
+    if plugin is None:
+        return False
+    return plugin.package in plugins
 
 
 def _owner(existing: Match) -> str:
     plugin = _plugin_of(existing)
-    return f"the plugin {plugin}" if plugin else "commands/"
+    if not plugin:
+        return "commands/"
+    return f"the plugin {plugin}"
 
 
 def _plugin_of(existing: Match) -> str:

@@ -8,7 +8,7 @@ from builtin_plugins.administration.plugins.python_text import declarations_in
 from builtin_plugins.plugins_folder.directory import MANIFEST, missing_path
 from builtin_plugins.plugins_folder.version import PluginVersion, Words
 from host import Definition, PluginError, Problem
-from host.cli.contents import contents
+from host.cli.contents import Contents, contents
 from host.run.catalog import Catalog
 from host.run.command_files import FolderNode
 from host.run.files import read_regular
@@ -24,41 +24,48 @@ def read_contents(plugin: PluginVersion) -> PluginVersion:
 
     Raises PluginError if its plugin.json names a missing file.
     """
-    if missing := missing_path(plugin):
+    missing = missing_path(plugin)
+    if missing:
         raise PluginError(missing)
 
     tree = plugin.tree
     catalog = Catalog(Lock([tree]))
     inside = contents(catalog, (), deep=True)
-    commands = {command.words: command.definition for command in inside.commands}
 
     ignored: list[Problem] = []
     if tree.scripts is not None:
-        categories = [(), *(category.words for category in inside.categories)]
         top = os.path.realpath(tree.path)  # the nodes have real paths
-        for words in categories:
-            for node in catalog.find(words).nodes:
-                if isinstance(node, FolderNode):
-                    ignored += _files_left_out(node, top)
+        ignored += _files_left_out(catalog, (), top)
+        for category in inside.categories:
+            ignored += _files_left_out(catalog, category.words, top)
 
     code = b""
     if plugin.hooks_file:
         code = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
-    hooks, declared = declarations_in(code)
+    hooks, words_in_code = declarations_in(code)
+    declared = [(*tree.under, *words) for words in words_in_code]
+
     return plugin.replaced(
-        commands=commands,
+        commands=_definitions(inside),
         hooks=hooks,
-        declared=tuple((*tree.under, *words) for words in declared),
+        declared=tuple(declared),
         problems=(*misspelt_keys(plugin.root), *inside.problems),
         left_out=tuple(ignored),
     )
 
 
-def _files_left_out(node: FolderNode, top: str) -> Iterator[Problem]:
-    """Yield the files in a folder that are not commands, with paths relative to `top`."""
-    for finding in left_out(node):
-        path = os.path.relpath(finding.problem.path, top)
-        yield Problem(path, finding.problem.text)
+def _definitions(inside: Contents) -> dict[Words, Definition]:
+    return {command.words: command.definition for command in inside.commands}
+
+
+def _files_left_out(catalog: Catalog, words: Words, top: str) -> Iterator[Problem]:
+    """Yield the files in a category that are not commands, with paths relative to `top`."""
+    for node in catalog.find(words).nodes:
+        if not isinstance(node, FolderNode):
+            continue
+        for finding in left_out(node):
+            path = os.path.relpath(finding.problem.path, top)
+            yield Problem(path, finding.problem.text)
 
 
 def read_commands(
@@ -67,8 +74,7 @@ def read_commands(
     """Return the commands in `trees` by their words, and the problems in invalid definitions."""
     catalog = Catalog(Lock(list(trees)))
     inside = contents(catalog, (), deep=True)
-    commands = {command.words: command.definition for command in inside.commands}
-    return commands, tuple(inside.problems)
+    return _definitions(inside), tuple(inside.problems)
 
 
 def misspelt_keys(root: str) -> tuple[Problem, ...]:

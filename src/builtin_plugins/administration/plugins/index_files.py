@@ -57,19 +57,24 @@ def _listings(
 ) -> Iterator[Iterable[tuple[str, str]]]:
     """Yield the files that may be listed beside the used one: their names and checksums."""
     if url.startswith("file://"):
-        yield _files_beside(unquote(urlsplit(url).path))
+        path = unquote(urlsplit(url).path)
+        yield _files_beside(path)
         return
+
     for index in _indexes(output, change):
-        yield _files_on(f"{index.rstrip('/')}/{name}/", change)
+        page = f"{index.rstrip('/')}/{name}/"
+        yield _files_on(page, change)
 
 
 def _files_beside(path: str) -> Iterator[tuple[str, str]]:
     """Yield the name and the checksum of each distribution in the directory of a file."""
     # A directory of wheels may be large, and only the files of one package are of interest.
-    prefix = re.split(r"[-.]", os.path.basename(path))[0].lower()
+    parts = re.split(r"[-.]", os.path.basename(path))
+    prefix = parts[0].lower()
     for file in Path(path).parent.iterdir():
-        is_of_package = file.name.lower().startswith(prefix)
-        if is_of_package and file.is_file():
+        if not file.name.lower().startswith(prefix):
+            continue
+        if file.is_file():
             yield file.name, verified_sha256(file, "")
 
 
@@ -108,13 +113,17 @@ def _files_on(page: str, change: Change) -> list[tuple[str, str]]:
     import urllib3
 
     environ = change.session.environ
+    proxies = None
     proxy = environ.get("PIP_PROXY")
+    if proxy:
+        proxies = {"http": proxy, "https": proxy}
+
     try:
         with requests.get(
             page,
             headers={"Accept": "text/html"},
             timeout=min(change.seconds, _SECONDS),
-            proxies={"http": proxy, "https": proxy} if proxy else None,
+            proxies=proxies,
             verify=environ.get("PIP_CERT") or True,
             stream=True,
         ) as answer:
@@ -138,4 +147,7 @@ def _is_version(file: str, name: str, version: str) -> bool:
         file_name, file_version, *_ = parse(file)
     except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
         return False
-    return file_name == canonicalize_name(name) and file_version == Version(version)
+
+    if file_name != canonicalize_name(name):
+        return False
+    return file_version == Version(version)

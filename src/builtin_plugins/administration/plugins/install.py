@@ -197,8 +197,9 @@ def _activate(
     if _is_new(entry, change):
         _check_new_name(entry, registry, change.plugins_dir)
     former = registry.entries.get(entry.name)
-    enabled = former.enabled if former else entry.enabled
-    entry = entry.replaced(installedAt=now(), enabled=enabled)
+    if former:
+        entry = entry.replaced(enabled=former.enabled)
+    entry = entry.replaced(installedAt=now())
     if entry.version_dir:
         entry = entry.replaced(versions=_versions_to_keep(entry, former))
 
@@ -210,8 +211,7 @@ def _activate(
     source = make_source(entry)
     source.activate(change, locked.undo)
 
-    is_restored = former is not None and _restores(former, entry)
-    if team or not is_restored:
+    if team or not _restores(former, entry):
         # The link to a user's directory gets its name later.
         root = os.path.join(change.plugins_dir, entry.name)
         if entry.is_users_directory:
@@ -261,23 +261,34 @@ def _write_entry(entry: Entry, version: str) -> None:
     write_file(os.path.join(version, ENTRY_FILE), content)
 
 
-def _restores(recorded: Entry, entry: Entry) -> bool:
+def _restores(recorded: Entry | None, entry: Entry) -> bool:
     """Return whether only files were missing, so that the recorded entry is still right."""
+    if recorded is None:
+        return False
     # These values differ between machines, and change with each installation.
-    local = {key: getattr(recorded, key) for key in ("installedAt", "python", "words")}
-    return entry.replaced(**local) == recorded
+    restored = entry.replaced(
+        installedAt=recorded.installedAt,
+        python=recorded.python,
+        words=recorded.words,
+    )
+    return restored == recorded
 
 
 def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
     """Return the version directories to keep, oldest first: the new one and the latest old ones."""
-    versions = [entry.version_dir]
+    versions: list[str] = []
     if former:
-        versions = [*former.versions, former.version_dir, entry.version_dir]
+        versions += former.versions
+        if former.version_dir not in ("", *versions):
+            versions.append(former.version_dir)
     # A version that becomes current again keeps its place.
-    versions = list(dict.fromkeys(filter(None, versions)))
+    if entry.version_dir not in versions:
+        versions.append(entry.version_dir)
+
     earlier = [version for version in versions if version != entry.version_dir]
-    keep = {*earlier[-_EARLIER_VERSIONS:], entry.version_dir}
-    return tuple(version for version in versions if version in keep)
+    for version in earlier[:-_EARLIER_VERSIONS]:
+        versions.remove(version)
+    return tuple(versions)
 
 
 def remove(entry: Entry, change: Change) -> Reconciled:

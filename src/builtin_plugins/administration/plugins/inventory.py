@@ -45,11 +45,16 @@ class KnownPlugin(Record):
     @property
     def hooks(self) -> list[str]:
         """Return the names of the hooks that the plugin implements."""
-        return [hook for plugin in self.in_lock for hook in plugin.hooks]
+        hooks: list[str] = []
+        for plugin in self.in_lock:
+            hooks += plugin.hooks
+        return hooks
 
     @property
     def state_text(self) -> str:
-        return f"{self.state}, pinned" if self.entry.pinned else self.state
+        if self.entry.pinned:
+            return f"{self.state}, pinned"
+        return self.state
 
     @property
     def words(self) -> list[str]:
@@ -58,19 +63,28 @@ class KnownPlugin(Record):
         if self.entry.version_dir:
             # Only this program writes the files, so the words are those of the addition.
             words.update(self.entry.words)
+
         for tree in self.own.trees:
             files = self.own.first_words.get(tree.path)
             # While each file exists, the words of the current lock are those of now.
             if files is None or not all(map(os.path.isfile, files.values())):
                 files = files_by_word(tree)
-            words.update([word for word, file in files.items() if file])
+            for word, file in files.items():
+                if file:
+                    words.add(word)
         return sorted(words)
 
     def described(self) -> dict[str, Any]:
         """Return the plugin as the JSON listing shows it."""
         from host.cli.contents import contents  # imported here: only JSON needs it
 
-        commands = contents(Catalog(self.own), (), deep=True).commands
+        commands = []
+        for command in contents(Catalog(self.own), (), deep=True).commands:
+            commands.append(" ".join(command.words))
+        path = None
+        if self.root:
+            path = os.path.realpath(self.root)
+
         fields = self.entry.fields()
         # The program manages these keys, and only a package has the last one.
         for key in ("versions", "words", "python"):
@@ -80,8 +94,8 @@ class KnownPlugin(Record):
             "source": masked_text(self.entry.source) or None,
             "state": self.state,
             "reason": self.reason or None,
-            "path": os.path.realpath(self.root) if self.root else None,
-            "commands": sorted(" ".join(command.words) for command in commands),
+            "path": path,
+            "commands": sorted(commands),
             "implements": self.hooks,
         }
 
@@ -95,17 +109,7 @@ def inventory(
     plugin is broken may then be missing.
     """
     plugins_dir = session.installation.plugins_dir
-    # The lock is outdated if anything in `plugins/` has changed.
-    if session.current_lock is None:
-        # Imported here: it takes as long as a third of a list.
-        from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
-
-        reconcile_if_free(plugins_dir)
-
-    if code == "packages":
-        lock = session.lock_for_inspection
-    else:
-        lock = session.current_lock or session.query_plugins("none")
+    lock = _lock_for_inventory(session, code)
     registry = effective_registry(plugins_dir)
     session.messages.warn(*registry.problems)
 
@@ -115,8 +119,8 @@ def inventory(
 
     # The registry comes first, then directories without an entry, then the environment.
     entries = {**registry.entries}
-    for plugin in read_now:
-        entries.setdefault(plugin.entry.name, plugin.entry)
+    for name, plugin in directories.items():
+        entries.setdefault(name, plugin.entry)
     for name, version in sorted(_in_environment(lock)):
         entries.setdefault(name, Entry(name, "environment", version=version))
 
@@ -133,10 +137,28 @@ def inventory(
             own_trees = [trees[name]] if name in trees else []
             commands = declared.get(name, ())
             own = Lock(own_trees, commands, first_words=lock.first_words)
-        plugins.append(
-            _known_plugin(entry, directories.get(name), lock, own, plugins_dir, restore)
-        )
+
+        on_disk = directories.get(name)
+        known = _known_plugin(entry, on_disk, lock, own, plugins_dir, restore)
+        plugins.append(known)
     return plugins
+
+
+def _lock_for_inventory(session: Session, code: Literal["packages", "none"]) -> Lock:
+    """Return the lock, read or built after `plugins/` agrees with the registry."""
+    current = session.current_lock
+    # The lock is outdated if anything in `plugins/` has changed.
+    if current is None:
+        # Imported here: it takes as long as a third of a list.
+        from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
+
+        reconcile_if_free(session.installation.plugins_dir)
+
+    if code == "packages":
+        return session.lock_for_inspection
+    if current is None:
+        return session.query_plugins("none")
+    return current
 
 
 def _unchanged_trees(
@@ -150,7 +172,9 @@ def _unchanged_trees(
     trees = {}
     for tree in lock.trees:
         entry = registry.entries.get(tree.plugin)
-        if entry is None or entry.is_package or not entry.enabled:
+        if entry is None or entry.is_package:
+            continue
+        if not entry.enabled:
             continue
         manifest = os.path.join(plugins_dir, entry.name, directory.MANIFEST)
         if entry.version_dir or lock.stamps.get(manifest) == "":
@@ -162,8 +186,10 @@ def _in_environment(lock: Lock) -> set[tuple[str, str]]:
     """Return the name and version of each package with plugins in the program's environment."""
     packages = set()
     for plugin in lock.plugins.values():
-        is_entry_point = bool(plugin.reference)
-        if is_entry_point and not plugin.ours and not plugin.folders:
+        # A directory plugin has no entry point; a package in `plugins/` has folders.
+        if not plugin.reference or plugin.folders:
+            continue
+        if not plugin.ours:
             packages.add((plugin.package, plugin.version))
     return packages
 
@@ -184,8 +210,9 @@ def named_plugin(
         if plugin.entry.name == name:
             return plugin
     for plugin in plugins:
-        if name in [point.name for point in plugin.in_lock]:
-            return plugin
+        for point in plugin.in_lock:
+            if point.name == name:
+                return plugin
 
     near = closest(name, [plugin.entry.name for plugin in plugins])
     see = f"see: {session.program} self plugin list"
@@ -216,9 +243,6 @@ def _known_plugin(
     `own` has what it declares, and `restore` is the command that restores missing files.
     """
     in_lock = plugins_of(lock, entry)
-    reasons = [point.broken for point in in_lock if point.broken and not point.missing]
-    reasons += _unreadable_sources(lock, {point.name for point in in_lock})
-
     root = ""
     if plugin:
         entry = plugin.entry
@@ -235,21 +259,27 @@ def _known_plugin(
         is_here = False
 
     state = "enabled" if entry.enabled else "disabled"
+    reason = "; ".join(_why_broken(in_lock, lock))
     if not is_here:
         state = "missing"
         reason = "its files are missing"
         # Only the user has the files of a linked directory.
         if not (entry.is_users_directory or entry.dev):
             reason += f"; restore them with: {restore}"
-        reasons = [reason]
-    elif reasons:
+    elif reason:
         state = "broken"
-    return KnownPlugin(entry, state, "; ".join(reasons), root, in_lock, own)
+    return KnownPlugin(entry, state, reason, root, in_lock, own)
 
 
-def _unreadable_sources(lock: Lock, names: set[str]) -> list[str]:
-    """Return why files of variables cannot be read that the plugins `names` declare."""
+def _why_broken(in_lock: Sequence[Plugin], lock: Lock) -> list[str]:
+    """Return why code cannot be loaded, or files of variables cannot be read, of these plugins."""
     reasons = []
+    names = set()
+    for point in in_lock:
+        names.add(point.name)
+        if point.broken and not point.missing:
+            reasons.append(point.broken)
+
     for source in lock.sources:
         if source.plugin not in names:
             continue

@@ -42,12 +42,13 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginVersion:
             names.append(point.name)
             modules.add(point.module)
 
-        files = {folder: [*map(str, distribution.files or ())]}
+        files = {folder: [str(path) for path in distribution.files or ()]}
         for root in linked:
             files[root] = _files_of(root, modules)
 
         for root, paths in files.items():
-            in_trees, invalid = read_commands(*_command_trees(root, paths))
+            trees = _command_trees(root, paths)
+            in_trees, invalid = read_commands(*trees)
             commands |= in_trees
             for problem in invalid:
                 problems.append(relocated(problem, root, entry.name))
@@ -92,9 +93,12 @@ def _files_of(root: str, modules: Iterable[str]) -> list[str]:
     tops = {module.partition(".")[0] for module in modules}
     files = []
     for top in sorted(tops):
-        if os.path.isfile(os.path.join(root, f"{top}.py")):
-            files.append(f"{top}.py")
-        for directory, _, names in os.walk(os.path.join(root, top)):
+        module_file = f"{top}.py"
+        if os.path.isfile(os.path.join(root, module_file)):
+            files.append(module_file)
+
+        package = os.path.join(root, top)
+        for directory, _, names in os.walk(package):
             inside = os.path.relpath(directory, root)
             for name in names:
                 files.append(f"{inside}/{name}")

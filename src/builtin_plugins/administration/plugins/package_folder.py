@@ -6,7 +6,7 @@ Everything is read from metadata; no code of the package is run.
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -53,17 +53,15 @@ def program_distributions() -> dict[str, Any]:
             continue
         for distribution in importlib_metadata.distributions(name=name, path=path):
             program[name] = distribution
-            pending += needed(distribution.requires or ())
+            pending += needed(distribution)
             break  # the first one is imported
     return program
 
 
-def needed(
-    requires: Iterable[str], extras: Collection[str] = ()
-) -> Iterator[Requirement]:
-    """Yield the requirements that apply on this system, with these extras."""
+def needed(distribution: Any, extras: Collection[str] = ()) -> Iterator[Requirement]:
+    """Yield the requirements of a distribution that apply on this system, with these extras."""
     choices = [{"extra": extra} for extra in ("", *extras)]
-    for text in requires:
+    for text in distribution.requires or ():
         requirement = Requirement(text)
         marker = requirement.marker
         if marker is None or any(map(marker.evaluate, choices)):
@@ -96,12 +94,14 @@ def unmet_requirement(
     checked = set()
     while pending:
         name, extras = pending.pop()
-        if (name, extras) in checked or name not in providers:
+        if name not in providers:
+            continue
+        if (name, extras) in checked:
             continue
         checked.add((name, extras))
 
         try:
-            requirements = [*needed(providers[name].requires or (), extras)]
+            requirements = list(needed(providers[name], extras))
         except InvalidRequirement:
             continue
         for requirement in requirements:
@@ -122,8 +122,11 @@ def _mismatch(
     """Return why a requirement is not met, or ""; the folder comes before the program."""
     text = f"{requirement.name}{requirement.specifier}"
     name = canonicalize_name(requirement.name)
-    owner = "its folder" if name in folder else "the program"
-    provider = folder.get(name) or program.get(name)
+    owner = "its folder"
+    provider = folder.get(name)
+    if provider is None:
+        owner = "the program"
+        provider = program.get(name)
     if provider is None:
         return f"needs {text}, which is missing"
 
@@ -158,10 +161,12 @@ def _owners_of_modules(program: Mapping[str, Any]) -> dict[str, str]:
     owners = dict(_OWN_MODULES)
     for name, distribution in program.items():
         for file in distribution.files or ():
-            module = file.parts[0].partition(".")[0].casefold()
-            is_in_package = len(file.parts) > 1
-            if module and (is_in_package or file.suffix == ".py"):
-                owners.setdefault(module, name)
+            is_top_level = len(file.parts) == 1
+            if is_top_level and file.suffix != ".py":
+                continue
+            module, _, _ = file.parts[0].partition(".")
+            if module:
+                owners.setdefault(module.casefold(), name)
     return owners
 
 
@@ -172,7 +177,9 @@ def _is_module(path: str, *, is_linked: bool) -> bool:
         return name.endswith((".py", ".so"))
     if name in ("__pycache__", "bin"):  # pip writes console scripts into bin
         return False
-    return not is_linked or os.path.isfile(os.path.join(path, "__init__.py"))
+    if not is_linked:
+        return True
+    return os.path.isfile(os.path.join(path, "__init__.py"))
 
 
 def needed_python(folder: str) -> str:

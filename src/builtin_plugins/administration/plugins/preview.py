@@ -14,7 +14,6 @@ from host.cli.session import Session
 
 _MOST_ROWS = 30  # of commands in a preview without --verbose
 _MOST_NAMES = 10  # in a line of a preview without --verbose
-_DEFAULT_REF = "the default branch"
 
 _Commands = Mapping[Words, Definition]
 _Uses = Mapping[str, list[str]]
@@ -84,11 +83,13 @@ def _change_title(before: Entry, after: Entry) -> str:
 
     changes = []
     if before.ref != after.ref:
-        changes.append(f"{before.ref or _DEFAULT_REF} → {after.ref or _DEFAULT_REF}")
+        changes.append(f"{_ref_text(before)} → {_ref_text(after)}")
     if before.scripts != after.scripts:
         changes.append("other words for its commands")
     if before.path != after.path:
-        folders = ", ".join(after.path or ()) or "none"
+        folders = "none"
+        if after.path:
+            folders = ", ".join(after.path)
         changes.append(f"folders that a run appends to PATH: {folders}")
     if not changes:
         return f"{after.name}: {version_text(before)} → {version}"
@@ -96,6 +97,10 @@ def _change_title(before: Entry, after: Entry) -> str:
     if not after.is_users_directory:
         changes.append(f"still at {version}")
     return f"{after.name}: {', '.join(changes)}"
+
+
+def _ref_text(entry: Entry) -> str:
+    return entry.ref or "the default branch"
 
 
 def _grouped_lines(commands: _Commands) -> list[str]:
@@ -214,12 +219,17 @@ def _uses(commands: _Commands) -> dict[str, list[str]]:
 
 def _path_folders(plugin: PluginVersion) -> list[str]:
     """Return the folders that runs append to PATH, relative to the plugin's directory."""
-    folders = set(plugin.entry.path or ())
+    folders: set[str] = set()
+    if plugin.entry.path:
+        folders.update(plugin.entry.path)
+
     for definition in plugin.commands.values():
         for folder in definition.path_folders:
-            root = definition.plugin_root or definition.path_roots[0]
-            real_root = os.path.realpath(root)
-            folders.add(os.path.relpath(os.path.realpath(folder), real_root))
+            root = definition.plugin_root
+            if not root:
+                root = definition.path_roots[0]
+            path = os.path.relpath(os.path.realpath(folder), os.path.realpath(root))
+            folders.add(path)
     return sorted(folders)
 
 
@@ -276,9 +286,10 @@ def why_it_stays(session: Session, entry: Entry) -> str:
 
     argument = shlex.quote(source.argument or entry.source)
     command = f"{session.program} self plugin add {argument}"
+    pin = version_text(entry)
     if entry.ref:
+        pin = entry.ref
         command += " --ref REF, or --ref '' for the default branch"
-    pin = entry.ref or version_text(entry)
     return f"stays at {pin}; to change that: {command}"
 
 

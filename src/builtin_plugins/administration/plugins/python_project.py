@@ -33,27 +33,41 @@ def is_package(root: str, commands: Collection[Words]) -> bool:
         return False
     if os.path.lexists(os.path.join(root, MANIFEST)):
         return False
+    if not commands:
+        return True
     # A directory of scripts may have a pyproject.toml only for its tools.
-    return not commands or GROUP in _project_texts(root)
+    return GROUP in _project_texts(root)
 
 
 def project_name(root: str) -> str:
     """Return the canonical name of the Python project in `root`, or "" if no file states it."""
-    import tomllib  # imported here: only packages need these
+    from packaging.utils import (
+        canonicalize_name,
+    )  # imported here: only packages need it
 
-    from packaging.utils import canonicalize_name
-
-    name = None
-    with suppress(OSError, ValueError, AttributeError):
-        project = tomllib.loads(Path(root, "pyproject.toml").read_text("utf-8"))
-        poetry = project.get("tool", {}).get("poetry", {})
-        name = project.get("project", {}).get("name") or poetry.get("name")
+    name = _name_in_pyproject(root)
     if isinstance(name, str):
         return canonicalize_name(name)
 
     # A project of setuptools may state it only in setup.cfg or setup.py.
     match = _NAME.search(_project_texts(root))
-    return canonicalize_name(match[1]) if match else ""
+    if match is None:
+        return ""
+    return canonicalize_name(match[1])
+
+
+def _name_in_pyproject(root: str) -> object:
+    """Return the name that pyproject.toml gives a project, also the one for Poetry, or None."""
+    import tomllib  # imported here: only packages need it
+
+    with suppress(OSError, ValueError, AttributeError):
+        text = Path(root, "pyproject.toml").read_text("utf-8")
+        file = tomllib.loads(text)
+        name: object = file.get("project", {}).get("name")
+        if name:
+            return name
+        return file.get("tool", {}).get("poetry", {}).get("name")
+    return None
 
 
 def hook_references(root: str) -> list[str]:

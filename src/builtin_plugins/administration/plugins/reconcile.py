@@ -30,7 +30,7 @@ from builtin_plugins.plugins_folder.entry import is_plugin_name
 from builtin_plugins.plugins_folder.registry import LAST, Registry, read_registry
 from builtin_plugins.plugins_folder.registry_writer import write_registry
 from builtin_plugins.plugins_folder.version import PluginVersion
-from builtin_plugins.store.versions import remove_abandoned
+from builtin_plugins.store.versions import Store, remove_abandoned
 from host import HostError, OperationError, PluginError
 from host.run.importing import complete_import_path, program_path
 
@@ -83,21 +83,29 @@ def reconcile(plugins_dir: str, registry: Registry) -> Reconciled:
     versions_dir = os.path.join(plugins_dir, VERSIONS)
     names = {*names_in(plugins_dir), *names_in(versions_dir)}
     for name in sorted(filter(is_plugin_name, names)):
+        if name in registry.refused:
+            continue
         # A damaged entry may be the one of the versions that no other entry names.
-        is_lost = bool(registry.problems) and name not in registry.entries
-        if is_lost or name in registry.refused:
+        if registry.problems and name not in registry.entries:
             continue
         for problem in _repair(plugins_dir, name, registry):
             unremoved[name] = problem
 
-    for plugin in find_directory_plugins(plugins_dir, registry):
-        name = plugin.entry.name
-        is_known = name in registry.entries or name in registry.refused
-        if not is_known and is_plugin_name(name):
-            words = _first_words(plugin)
-            registry.put(plugin.entry.replaced(installedAt=now(), words=words))
+    _record_new_directories(plugins_dir, registry)
     write_registry(registry)
     return Reconciled(unremoved, kept_paths)
+
+
+def _record_new_directories(plugins_dir: str, registry: Registry) -> None:
+    """Give the directories that the user put into `plugins/` an entry."""
+    for plugin in find_directory_plugins(plugins_dir, registry):
+        name = plugin.entry.name
+        if name in registry.entries or name in registry.refused:
+            continue
+        if is_plugin_name(name):
+            words = _first_words(plugin)
+            entry = plugin.entry.replaced(installedAt=now(), words=words)
+            registry.put(entry)
 
 
 def _first_words(plugin: PluginVersion) -> tuple[str, ...]:
@@ -121,12 +129,15 @@ def _clear(plugins_dir: str) -> None:
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
 
     for name in (*LAST, *LAST.values()):
-        atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
-    for name in names_in(plugins_dir):
         path = os.path.join(plugins_dir, name)
+        atomic.discard(atomic.temporary(path))
+
+    for name in names_in(plugins_dir):
         # The dot comes from `temporary`; without it, this is the link of a plugin `NAME.tmp`.
-        is_temporary = name.startswith(".") and name.endswith(".tmp")
-        if is_temporary and os.path.islink(path):
+        if not (name.startswith(".") and name.endswith(".tmp")):
+            continue
+        path = os.path.join(plugins_dir, name)
+        if os.path.islink(path):
             atomic.discard(path)
     remove_abandoned(plugins_dir)
 
@@ -140,7 +151,9 @@ def _settle(plugins_dir: str, registry: Registry) -> dict[str, str]:
     for suffix in (_NEXT, _FORMER):  # a new link takes the place of a former one
         for hidden in names_in(plugins_dir):
             name = hidden.removeprefix(".").removesuffix(suffix)
-            if hidden != f".{name}{suffix}" or not is_plugin_name(name):
+            if hidden != f".{name}{suffix}":
+                continue
+            if not is_plugin_name(name):
                 continue
 
             beside = os.path.join(plugins_dir, hidden)
@@ -170,7 +183,9 @@ def _record_kept_disabled(plugins_dir: str, registry: Registry) -> None:
     for name in registry.kept_disabled:
         entry = registry.entries[name]
         is_here = os.path.lexists(os.path.join(plugins_dir, name))
-        if is_here or (entry.is_in_environment and _is_installed(name)):
+        if entry.is_in_environment and not is_here:
+            is_here = _is_installed(name)
+        if is_here:
             registry.put(entry)
         else:
             del registry.entries[name]
@@ -181,8 +196,8 @@ def _is_installed(name: str) -> bool:
     complete_import_path()
     import importlib_metadata  # imported here because only this function needs it
 
-    found = importlib_metadata.distributions(name=name, path=program_path())
-    return next(iter(found), None) is not None
+    distributions = importlib_metadata.distributions(name=name, path=program_path())
+    return any(True for _ in distributions)
 
 
 def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
@@ -199,16 +214,24 @@ def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
         version = entry.version_dir
         keep = {version, *entry.versions}
 
-    # Without its directory, the version must be fetched again; a link to nothing would not help.
-    is_here = not version or os.path.isdir(store.link_target(version))
-    is_link = os.path.islink(store.link) or not os.path.lexists(store.link)
-    if store.current != version and is_here and is_link:
+    if store.current != version and _can_point(store, version):
         store.point_to(version)
 
     problems = store.collect(keep)
     with suppress(OSError):
         os.rmdir(store.directory)
     return problems
+
+
+def _can_point(store: Store, version: str) -> bool:
+    """Return whether the link may lead to `version`, or may be removed if that is ""."""
+    is_link = os.path.islink(store.link)
+    if os.path.lexists(store.link) and not is_link:
+        return False
+    if not version:
+        return True
+    # Without its directory, the version must be fetched again; a link to nothing would not help.
+    return os.path.isdir(store.link_target(version))
 
 
 def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> None:

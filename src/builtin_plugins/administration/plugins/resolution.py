@@ -82,8 +82,10 @@ def resolve(
     constraints.write_text("".join(lines), encoding="utf-8")
 
     options = ["--constraint", str(constraints), *_binary_options(sources)]
-    find = _resolve_with_pip if has_pip() else _resolve_with_uv
-    resolution = find(wanted, options, sources, change)
+    if has_pip():
+        resolution = _resolve_with_pip(wanted, options, sources, change)
+    else:
+        resolution = _resolve_with_uv(wanted, options, sources, change)
 
     # Nobody could install these at the recorded version and checksum later.
     addressed = resolution.direct - {*program, canonicalize_name(local)}
@@ -112,7 +114,8 @@ def _write_wheel(distribution: Any, directory: str, linked: Sequence[str] = ()) 
     It has none of the distribution's code. Installed, it makes the directories `linked`
     importable.
     """
-    name = canonicalize_name(str(distribution.metadata["Name"])).replace("-", "_")
+    canonical_name = canonicalize_name(str(distribution.metadata["Name"]))
+    name = canonical_name.replace("-", "_")
     base = f"{name}-{distribution.version}"
     info = f"{base}.dist-info"
     files = {f"{info}/WHEEL": _WHEEL, f"{info}/RECORD": ""}
@@ -151,12 +154,10 @@ def _resolve_with_pip(
     """
     report = os.path.join(change.area, "report.json")
     requirements = _requirements_file([wanted], change)
-    answer = change.installer.try_pip(
-        *("install", "--dry-run", "--ignore-installed", "--report", report),
-        *(*options, "--requirement", requirements),
-        # pip would build what a package requires from an address, whatever the options say.
-        can_build=bool(sources),
-    )
+    command = ["install", "--dry-run", "--ignore-installed", "--report", report]
+    command += [*options, "--requirement", requirements]
+    # pip would build what a package requires from an address, whatever the options say.
+    answer = change.installer.try_pip(*command, can_build=bool(sources))
     if answer.failed:
         return _unresolved(answer.output, _NO_WHEEL_PIP, wanted, sources, change)
 
@@ -172,7 +173,8 @@ def _resolve_with_pip(
         url = item["download_info"]["url"]
         sha256 = item["download_info"]["archive_info"]["hashes"]["sha256"]
         listed = listed_checksums(name, version, url, sha256, answer.output, change)
-        packages.append(Package(name, version, listed, not url.endswith(".whl")))
+        is_built = not url.endswith(".whl")
+        packages.append(Package(name, version, listed, is_built))
     return Resolution(tuple(packages), direct=frozenset(direct))
 
 
@@ -185,22 +187,25 @@ def _resolve_with_uv(
     if answer.failed:
         return _unresolved(answer.output, _NO_WHEEL_UV, wanted, sources, change)
 
-    chosen = _locked_packages(answer)
     direct = set()
-    for name, item in chosen.items():
-        if "wheels" not in item and "sdist" not in item:
+    from_index = {}
+    pins = ""
+    for name, item in _locked_packages(answer).items():
+        if "wheels" in item or "sdist" in item:
+            from_index[name] = item
+            pins += f"{name}=={item['version']}\n"
+        else:
             direct.add(name)
-    from_index = {name: chosen[name] for name in chosen if name not in direct}
 
     # The first answer lists only the files for this system; this one those for every system.
-    pins = [f"{name}=={item['version']}\n" for name, item in from_index.items()]
-    everywhere = _locked_packages(
-        _uv_compile("".join(pins), change.installer, *lock, "--universal", "--no-deps")
-    )
+    options = (*lock, "--universal", "--no-deps")
+    answer = _uv_compile(pins, change.installer, *options)
+    everywhere = _locked_packages(answer)
 
     packages = []
     for name, item in from_index.items():
-        sha256 = _file_checksums(item) | _file_checksums(everywhere.get(name, {}))
+        sha256 = _file_checksums(item)
+        sha256 |= _file_checksums(everywhere.get(name, {}))
         is_built = "wheels" not in item
         version = str(item["version"])
         packages.append(Package(name, version, tuple(sorted(sha256)), is_built))
@@ -262,9 +267,10 @@ def _unresolved(
     if unbuilt:
         return Resolution(unbuilt=unbuilt)
 
-    addressed = None if sources else _NOT_BUILT.search(output)
-    if addressed:
-        raise _addressed(wanted, addressed[1])
+    if not sources:
+        addressed = _NOT_BUILT.search(output)
+        if addressed:
+            raise _addressed(wanted, addressed[1])
     raise OperationError(_explained(output, wanted))
 
 
@@ -287,7 +293,9 @@ def newest_version(wanted: Requirement, installer: Installer, *options: str) -> 
         given = f"{wanted.name}{wanted.specifier}\n"
         pins = ("--no-deps", "--no-header", "--no-annotate")
         answer = _uv_compile(given, installer, *pins, *options)
-        return checked_output(answer, "uv pip compile").strip().partition("==")[2]
+        pin = checked_output(answer, "uv pip compile").strip()
+        _, _, version = pin.partition("==")
+        return version
 
     if wanted.specifier.prereleases:
         options = ("--pre", *options)
@@ -297,7 +305,8 @@ def newest_version(wanted: Requirement, installer: Installer, *options: str) -> 
         return ""
 
     # The newest version comes first.
-    for version in wanted.specifier.filter(line[1].split(", ")):
+    versions = line[1].split(", ")
+    for version in wanted.specifier.filter(versions):
         return str(version)
     return ""
 
@@ -327,19 +336,26 @@ def _explained(output: str, wanted: str) -> str:
         spelling = re.escape(name).replace(r"\-", "[-_.]")
         for match in re.finditer(_REQUIREMENT.format(name=spelling), output):
             text = "".join(match[0].split()).rstrip(",")
-            try:
-                specifier = Requirement(text).specifier
-            except InvalidRequirement:
-                continue
-            if specifier.contains(distribution.version, prereleases=True):
+            if not _excludes(text, distribution.version):
                 continue
 
+            subject = _subject(wanted)
             owner = re.search(_DEPENDS + re.escape(text), output)
-            subject = owner[1] if owner else _subject(wanted)
+            if owner:
+                subject = owner[1]
             subject = subject.replace("==", " ")
             has = f"the program has {name} {distribution.version}"
             return f"{subject} needs {text}, {has}"
     return f"{_subject(wanted)}: {shortened(output)}"
+
+
+def _excludes(text: str, version: str) -> bool:
+    """Return whether `text` is a requirement that excludes a version."""
+    try:
+        specifier = Requirement(text).specifier
+    except InvalidRequirement:
+        return False
+    return not specifier.contains(version, prereleases=True)
 
 
 def install_into(
@@ -363,10 +379,9 @@ def install_into(
 
     os.makedirs(folder, exist_ok=True)
     if lines:
-        target = ("--target", folder, "--no-deps", *_binary_options(sources))
-        change.installer.install(
-            *target, "--requirement", _requirements_file(lines, change)
-        )
+        requirements = _requirements_file(lines, change)
+        options = ["--target", folder, "--no-deps", *_binary_options(sources)]
+        change.installer.install(*options, "--requirement", requirements)
     discard(os.path.join(folder, ".lock"))  # of uv
     _check_installed(folder, packages, lines)
 
@@ -375,18 +390,18 @@ def _check_installed(
     folder: str, packages: Sequence[Package], lines: Sequence[str]
 ) -> None:
     """Raise OperationError if a folder lacks packages, or has others than those of `lines`."""
-    installed = {}
+    installed = []
     for name, distribution in distributions_in([folder]).items():
-        installed[name] = str(distribution.version)
-    recorded = {package.name: package.version for package in packages}
-    is_complete = recorded.items() <= installed.items()
+        installed.append(f"{name}=={distribution.version}")
+    recorded = {f"{package.name}=={package.version}" for package in packages}
+    is_complete = recorded.issubset(installed)
     if is_complete and len(installed) == len(lines):
         return
 
-    versions = [f"{name}=={version}" for name, version in installed.items()]
-    what = f"the folder of the package has {', '.join(versions) or 'nothing'}"
+    versions = ", ".join(installed) or "nothing"
     expected = re.sub(r" --hash=\S+", "", ", ".join(lines))
-    raise OperationError(f"{what}; expected {expected}")
+    what = f"the folder of the package has {versions}; expected {expected}"
+    raise OperationError(what)
 
 
 def _requirements_file(lines: Iterable[str], change: Change) -> str:

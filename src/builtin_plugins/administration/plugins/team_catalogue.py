@@ -133,7 +133,8 @@ def parse_catalogue(
     fields = Fields(path, parse_json(path, content))
     if fields.value("plugins") is None:
         raise fields.wrong("plugins", "an array of objects", None)
-    listed, problems = [], []
+    listed = []
+    problems = []
     for item in fields.objects("plugins"):
         try:
             listed.append(_parsed(item))

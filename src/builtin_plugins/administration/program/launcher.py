@@ -14,6 +14,7 @@ from pathlib import Path
 import host
 from builtin_plugins.administration.declared import argument, self_command
 from builtin_plugins.administration.program.shipped_files import renew
+from builtin_plugins.administration.program.venv import in_venv
 from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
@@ -75,10 +76,12 @@ def interpreter() -> str:
     An environment that is made again with another Python has no `python3.11` any more, but always
     `python`.
     """
+    if not in_venv():
+        return sys.executable
     plain = os.path.join(sys.prefix, "bin", "python")
-    if sys.prefix != sys.base_prefix and os.path.exists(plain):
-        return plain
-    return sys.executable
+    if not os.path.exists(plain):
+        return sys.executable
+    return plain
 
 
 def is_of_other_version(path: str) -> bool:
@@ -172,7 +175,8 @@ def launcher(session: Session, path: str) -> None:
 
 def record_installation(root: str) -> None:
     """Record that the installation at `root` needs this environment."""
-    if sys.prefix == sys.base_prefix or "\n" in root:
+    # The file has one path per line.
+    if not in_venv() or "\n" in root:
         return
 
     line = os.fsencode(f"{root}\n")
@@ -196,9 +200,13 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
     inside = os.path.realpath(root) + os.sep
     launchers = []
     for path in sorted(paths):
+        if path.startswith(inside):
+            continue
         # The program that pip installed is in the environment's bin and is no installation.
-        is_in_core = os.path.basename(os.path.dirname(path)) == "core"
-        if is_in_core and not path.startswith(inside) and is_launcher(path):
+        folder = os.path.dirname(path)
+        if os.path.basename(folder) != "core":
+            continue
+        if is_launcher(path):
             launchers.append(path)
     return launchers
 
@@ -209,9 +217,12 @@ def is_launcher(path: str, *, anywhere: bool = False) -> bool:
         content = read_regular(path, OperationError, _LARGEST)
     except (OSError, OperationError):
         return False
+
     if b"from host.__main__ import main\n" not in content:
         return False
-    return anywhere or os.fsencode(sys.prefix) in content
+    if anywhere:
+        return True
+    return os.fsencode(sys.prefix) in content
 
 
 def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:

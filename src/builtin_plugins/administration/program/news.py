@@ -36,8 +36,9 @@ def news(session: Session) -> None:
     environ = session.environ
     root = session.layout.root
     # Nobody reads the notice of a command that another command or a pipeline runs.
-    is_automatic = environ.get("CI") or RUN in environ
-    if is_automatic or is_on(environ.get("CLI_NO_NOTICE")):
+    if environ.get("CI") or RUN in environ:
+        return
+    if is_on(environ.get("CLI_NO_NOTICE")):
         return
     if not os.path.exists(os.path.join(root, ".git")):
         return
@@ -89,8 +90,10 @@ def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
     """Write the upstream branch's newest commit, or "" if HEAD contains it, to the file `stamp`."""
     git = Git(root, environ, _SERVER_SECONDS)
     if "GIT_SSH" not in environ:
+        ssh = environ.get("GIT_SSH_COMMAND", "")
+        if not ssh:
+            configured = git("config", "--default=ssh", "--get", "core.sshCommand")
+            ssh = configured.decode().strip()
         # ssh must not ask for a password: the user has gone on to other work.
-        configured = git("config", "--default=ssh", "--get", "core.sshCommand")
-        ssh = environ.get("GIT_SSH_COMMAND") or configured.decode().strip()
         git.environ = {**environ, "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes"}
     write_file(stamp, newer_commit(git))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.program.launcher import is_launcher, write_man_page
+from builtin_plugins.administration.program.venv import in_venv
 from builtin_plugins.io.files import atomic
 from host import find_program
 from host.cli.session import Session
@@ -41,12 +42,16 @@ def link_on_path(
         if path is None:
             return False
         real = os.path.realpath(path)
-        return real == os.path.realpath(launcher) or (usual and is_launcher(real))
+        if real == os.path.realpath(launcher):
+            return True
+        return usual and is_launcher(real)
 
-    if not starts_it(find_program(name, environ)) and not os.path.lexists(link):
+    first_on_path = find_program(name, environ)
+    if not starts_it(first_on_path) and not os.path.lexists(link):
         with suppress(OSError):  # the home directory may be read-only
             os.makedirs(os.path.dirname(link), exist_ok=True)
             atomic.write_link(link, launcher)
+
     is_linked = starts_it(link)
     if is_linked:
         with suppress(OSError):
@@ -65,16 +70,19 @@ def link_on_path(
     if other is None and os.path.lexists(link):
         other = link
     if other is None:
-        return Start(path, to_path(launcher, environ), is_linked=False)
-    advice = f"{other} is another program; to put this one on PATH as NAME: "
-    return Start(path, f"{advice}ln -s {path} ~/.local/bin/NAME", is_linked=False)
+        advice = to_path(launcher, environ)
+    else:
+        advice = f"{other} is another program; to put this one on PATH as NAME: "
+        advice += f"ln -s {path} ~/.local/bin/NAME"
+    return Start(path, advice, is_linked=False)
 
 
 def _link_man_page(name: str, environ: Mapping[str, str]) -> None:
     """Link the man page unless `man` finds it in the environment. Raises OSError."""
+    if not in_venv():
+        return
     # `man` looks beside each directory on PATH.
-    is_on_path = f"{sys.prefix}/bin" in environ.get("PATH", "").split(":")
-    if is_on_path or sys.prefix == sys.base_prefix:
+    if f"{sys.prefix}/bin" in environ.get("PATH", "").split(":"):
         return
 
     pages = os.path.join(home(environ), ".local", "share", "man", "man1")
@@ -114,7 +122,10 @@ def _can_be_written(folder: str) -> bool:
     # Of a folder that is missing, the first one above it that exists decides.
     while folder and not os.path.lexists(folder):
         folder = os.path.dirname(folder)
-    return os.path.isdir(folder) and os.access(folder, os.W_OK)
+
+    if not os.path.isdir(folder):
+        return False
+    return os.access(folder, os.W_OK)
 
 
 def offer_completion(session: Session, name: str) -> None:

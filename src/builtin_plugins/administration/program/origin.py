@@ -39,7 +39,9 @@ _STORES = {
 def clone_of_program() -> str:
     """Return the clone whose .venv runs this program, made by install.sh, or ""."""
     clone, name = os.path.split(sys.prefix)
-    return clone if name == ".venv" and is_checkout(clone) else ""
+    if name == ".venv" and is_checkout(clone):
+        return clone
+    return ""
 
 
 def installed_commit() -> str:
@@ -70,9 +72,7 @@ def check_updatable(environ: Mapping[str, str], launcher: str) -> None:
 
     # A package manager knows no path through a link.
     file = os.path.realpath(host.__file__)
-    complete_import_path()
-    distribution = importlib_metadata.distribution(OWN_DISTRIBUTION)
-    installer = (distribution.read_text("INSTALLER") or "pip").strip()
+    installer = _installer_of_program()
     command = _command_of_owner(file, environ)
     if not command and installer == "conda":
         command = "conda update cli-host"
@@ -84,10 +84,21 @@ def check_updatable(environ: Mapping[str, str], launcher: str) -> None:
         raise OperationError(what, f"update it with {installer}")
 
 
+def _installer_of_program() -> str:
+    """Return the name of the installer that the program's metadata has, or "pip"."""
+    complete_import_path()
+    distribution = importlib_metadata.distribution(OWN_DISTRIBUTION)
+    installer = distribution.read_text("INSTALLER")
+    if not installer:
+        return "pip"
+    return installer.strip()
+
+
 def archive_of_program() -> str:
     """Return the single file from which this program's environment was unpacked, or ""."""
     with suppress(OSError):
-        return os.fsdecode(Path(sys.prefix, _ARCHIVE).read_bytes()).removesuffix("\n")
+        content = Path(sys.prefix, _ARCHIVE).read_bytes()
+        return os.fsdecode(content).removesuffix("\n")
     return ""
 
 
@@ -106,7 +117,8 @@ def _command_of_owner(path: str, environ: Mapping[str, str]) -> str:
             if answer.status:
                 continue
             # dpkg prints "PACKAGE: PATH"; the others print only the package.
-            package = answer.stdout.decode("utf-8", "replace").partition(":")[0].split()
-            if package:
-                return command.format(package[0])
+            owner, _, _ = answer.stdout.decode("utf-8", "replace").partition(":")
+            packages = owner.split()
+            if packages:
+                return command.format(packages[0])
     return ""

@@ -65,8 +65,9 @@ class ShippedFile(NamedTuple):
         if content == self.original.read_bytes():
             return "same"
         # The checksum of an earlier version's file was recorded when it was written.
-        is_recorded = self.checksum(content) in _read_hashes(root)
-        return "stale" if is_recorded else "changed"
+        if self.checksum(content) in _read_hashes(root):
+            return "stale"
+        return "changed"
 
     def checksum(self, content: bytes) -> str:
         return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"
@@ -88,7 +89,10 @@ def shipped_files() -> Iterator[ShippedFile]:
     skeleton = _skeleton()
     for name in _SHIPPED:
         top = skeleton / name
-        for original in sorted(top.rglob("*")) if top.is_dir() else [top]:
+        originals = [top]
+        if top.is_dir():
+            originals = sorted(top.rglob("*"))
+        for original in originals:
             if original.is_file() and not _is_left_out(original):
                 yield ShippedFile(original.relative_to(skeleton), original)
     yield ShippedFile(GITIGNORE, gitignore())
@@ -129,8 +133,9 @@ def is_checkout(root: str) -> bool:
         project = Path(root, "pyproject.toml").read_text(encoding="utf-8")
     except (OSError, ValueError):
         return False
-    is_own = f'name = "{OWN_DISTRIBUTION}"' in project.splitlines()
-    return is_own and os.path.exists(os.path.join(root, ".git"))
+    if f'name = "{OWN_DISTRIBUTION}"' not in project.splitlines():
+        return False
+    return os.path.exists(os.path.join(root, ".git"))
 
 
 def cli_json(program: str) -> bytes:
@@ -153,8 +158,10 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
     made = 0
     is_new = not os.path.lexists(os.path.join(root, CLI_JSON))
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
+        if file.relative in without:
+            continue
         is_example = not file.is_own and file.relative != GITIGNORE
-        if file.relative in without or (is_example and not is_new):
+        if is_example and not is_new:
             continue
         path = os.path.join(root, file.relative)
         if os.path.lexists(path):
@@ -190,9 +197,11 @@ def _tracked(root: str) -> set[Path]:
     """Return the files below core/ that the installation's git repository tracks, if any."""
     if not os.path.lexists(os.path.join(root, ".git")):
         return set()
+
     git = Git(root, os.environ, _GIT_SECONDS)
     listed = os.fsdecode(git("ls-files", "-z", "core"))
-    return set(map(Path, listed.split("\0")))
+    paths = listed.split("\0")
+    return {Path(path) for path in paths}
 
 
 def renew(root: str, warn: Callable[[str], object]) -> None:
@@ -218,16 +227,28 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
 
 def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
     """Record the checksums of `files`, so that later versions recognize the user's changes."""
-    known = _read_hashes(root)
-    lines = {file.checksum(file.original.read_bytes()) for file in files}
+    lines = _read_hashes(root)
+    known = len(lines)
+    for file in files:
+        content = file.original.read_bytes()
+        lines.add(file.checksum(content))
+    if len(lines) == known:
+        return
+
     path = os.path.join(root, HASHES)
-    if lines <= known or not is_real_dir(os.path.dirname(path)):
+    if not is_real_dir(os.path.dirname(path)):
         return
     if Path(HASHES) in _tracked(root):  # it belongs to the team
         return
+    _write_lines(path, lines)
 
-    by_path = sorted(lines | known, key=lambda line: line.split()[::-1])
-    write_file(path, "".join(f"{line}\n" for line in by_path))
+
+def _write_lines(path: str, lines: Iterable[str]) -> None:
+    """Write the lines CHECKSUM PATH to the file `path`, in the order of their paths."""
+    text = ""
+    for line in sorted(lines, key=lambda line: line.split()[::-1]):
+        text += f"{line}\n"
+    write_file(path, text)
 
 
 def has_damaged_hashes(root: str) -> bool:
@@ -239,23 +260,26 @@ def has_damaged_hashes(root: str) -> bool:
         return os.path.lexists(path)
     except (OSError, ValueError):
         return True
-    lines = text.splitlines()
-    return not text.endswith("\n") or not all(map(_HASH_LINE.match, lines))
+
+    if not text.endswith("\n"):
+        return True
+    return not all(map(_HASH_LINE.match, text.splitlines()))
 
 
 def renew_hashes(root: str) -> None:
     """Write the checksums again, and keep those that can be read. Raises OSError."""
-    valid = sorted(filter(_HASH_LINE.match, _read_hashes(root)))
+    valid = list(filter(_HASH_LINE.match, _read_hashes(root)))
     path = os.path.join(root, HASHES)
     if os.path.lexists(path):
         remove_path(path)
     if valid:
-        write_file(path, "".join(f"{line}\n" for line in valid))
+        _write_lines(path, valid)
     _write_hashes(root, own_files(root))
 
 
 def _read_hashes(root: str) -> set[str]:
     try:
-        return {*Path(root, HASHES).read_text(encoding="utf-8").splitlines()}
+        text = Path(root, HASHES).read_text(encoding="utf-8")
     except (OSError, ValueError):
         return set()
+    return set(text.splitlines())

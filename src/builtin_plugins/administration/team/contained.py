@@ -25,22 +25,26 @@ def contained_plugins(session: Session, called: str = "") -> dict[str, PluginVer
     plugins_dir = session.installation.plugins_dir
     registry = effective_registry(plugins_dir)
 
+    if not called:
+        called = root
+
     contained = {}
     for plugin in find_directory_plugins(plugins_dir, registry):
-        version = plugin
-        problem = plugin.problem
-        if problem is None:
-            try:
-                version = read_contents(plugin)
-            except HostError as error:
-                problem = error.problem
-
-        problems = list(version.problems)
-        if problem is not None:
-            problems.append(problem)
-        named = [relocated(each, root, called or root) for each in problems]
-        contained[plugin.entry.name] = version.replaced(problems=tuple(named))
+        version = _readable_version(plugin)
+        problems = [relocated(problem, root, called) for problem in version.problems]
+        contained[plugin.entry.name] = version.replaced(problems=tuple(problems))
     return contained
+
+
+def _readable_version(plugin: PluginVersion) -> PluginVersion:
+    """Return a plugin with its contents; if they cannot be read, that is one of its problems."""
+    problem = plugin.problem
+    if problem is None:
+        try:
+            return read_contents(plugin)
+        except HostError as error:
+            problem = error.problem
+    return plugin.replaced(problems=(*plugin.problems, problem))
 
 
 def show_contained(session: Session, contained: dict[str, PluginVersion]) -> None:
@@ -73,7 +77,8 @@ def changed_lines(
         else:
             yield from plan_lines(former[name], version)
             # Declarations show no change if only the code behind them is another.
-            if version.has_python and any(path.endswith(".py") for path in changed):
+            is_code_changed = any(path.endswith(".py") for path in changed)
+            if version.has_python and is_code_changed:
                 hooks = ", ".join(version.hooks) or "unknown"
                 yield f"  ~ Python code, with the hooks {hooks}"
         yield from map(str, version.problems)

@@ -69,15 +69,18 @@ def init_from(
         with begin_change_in(session, above, timeout) as change:
             fetch(source, change)
             own_name = _own_name(change.files, source)  # also checks cli.json
-            name = name or own_name or session.program
+            if not name:
+                name = own_name or session.program
             root = _root(session, directory, name)
             if not _has_config(root):
                 _make(source, root, name, change, yes=yes)
                 yes = True  # do not ask again: _make has asked
 
     if name is None:  # an existing installation has the name of its launcher
+        name = session.program
         launchers = launchers_in(os.path.join(root, "core"))
-        name = os.path.basename(launchers[0]) if launchers else session.program
+        if launchers:
+            name = os.path.basename(launchers[0])
 
     if source_of_installation(root, session.environ) != source.entry.source:
         what = f"{root}: this installation was not made from {source.entry.source}"
@@ -99,8 +102,11 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
     is_set_by_caller = not layout.default and layout.launcher != layout.root  # CLI_DIR
     if is_set_by_caller:
         return layout.root
+
+    if not name:
+        name = session.program
     data_dir = xdg_home(session.environ, "DATA")
-    return os.path.realpath(os.path.join(data_dir, name or session.program))
+    return os.path.realpath(os.path.join(data_dir, name))
 
 
 def _own_name(root: str, source: PluginSource) -> str:
@@ -113,15 +119,19 @@ def _own_name(root: str, source: PluginSource) -> str:
     except HostError as error:
         # The user knows the source, and not the temporary directory.
         problem = error.problem.replaced("core/cli.json", error.problem.text)
-        raise type(error)(problem.inside(source.entry.source)) from None
+        problem = problem.inside(source.entry.source)
+        raise type(error)(problem) from None
 
+    inside = os.path.join(os.path.realpath(root), "")
     plugins_dir = os.path.realpath(os.path.join(root, config.plugins_dir))
-    if not plugins_dir.startswith(os.path.join(os.path.realpath(root), "")):
+    if not plugins_dir.startswith(inside):
         what = "core/cli.json: plugins_dir must be inside the installation"
         raise OperationError(f"{source.entry.source}: {what}")
 
     name = config.name.lower()
-    return name if shipped_files.is_program_name(name) else ""
+    if not shipped_files.is_program_name(name):
+        return ""
+    return name
 
 
 def _config_file(root: str) -> str:
@@ -273,11 +283,14 @@ def _finish(
     if start.advice:
         session.messages.line(start.advice)
 
-    commands = plural(len(installed.contents((), deep=True).commands), "command")
+    contents = installed.contents((), deep=True)
+    commands = plural(len(contents.commands), "command")
     lines = [f"{root}: {name} has {commands}, from {source.entry.source}"]
 
     # Completion calls the program by its name, which must lead to this installation.
-    shell = completion.uncompleted_shell(name, environ) if start.is_linked else ""
+    shell = ""
+    if start.is_linked:
+        shell = completion.uncompleted_shell(name, environ)
     if shell:
         completion.install_completion(shell, name, environ)
         path = completion.start_up_file(shell, name, environ)

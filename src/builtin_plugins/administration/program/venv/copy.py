@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
+from builtin_plugins.administration.program.venv import in_venv
 from builtin_plugins.administration.program.venv.installer import (
     Installer,
     check_installer,
@@ -75,7 +76,7 @@ class VenvCopy(NamedTuple):
 
 def check_venv() -> None:
     """Raise OperationError if packages must not be installed into this Python environment."""
-    if sys.prefix == sys.base_prefix:
+    if not in_venv():
         what = f"{sys.executable} is not in a virtual environment"
         remedy = "install this program with install.sh, pipx or uv"
         raise OperationError(f"{what}, so nothing was changed", remedy)
@@ -147,8 +148,9 @@ def run_python(python: str, *arguments: str, failing: str) -> str:
     ended = bounded_call(command, environ, _START_SECONDS, failing)
     if ended.status:
         # The last line of a traceback names the error.
-        lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise OperationError(f"{failing}: {lines[-1] if lines else ''}")
+        error = ended.stderr.decode("utf-8", "replace").strip()
+        _, _, last_line = error.rpartition("\n")
+        raise OperationError(f"{failing}: {last_line}")
     return ended.stdout.decode("utf-8", "replace").strip()
 
 

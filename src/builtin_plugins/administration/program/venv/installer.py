@@ -43,8 +43,10 @@ def has_pip() -> bool:
     """Return whether this program's environment has pip, its own or a shared one."""
     complete_import_path()
     spec = importlib.util.find_spec("pip")
+    if spec is None:
+        return False
     # A directory that a removal left behind is a package without an origin.
-    return spec is not None and spec.origin is not None
+    return spec.origin is not None
 
 
 def check_installer() -> None:
@@ -55,8 +57,10 @@ def check_installer() -> None:
 
 def find_uv(environ: Mapping[str, str]) -> str:
     """Return the path of uv, on PATH or in ~/.local/bin. Raises OperationError if it is missing."""
-    usual = os.path.join(home(environ), ".local", "bin", "uv")
-    uv = find_program("uv", environ) or find_program(usual, environ)
+    uv = find_program("uv", environ)
+    if uv is None:
+        usual = os.path.join(home(environ), ".local", "bin", "uv")
+        uv = find_program(usual, environ)
     if uv is None:
         what = f"{sys.prefix} has no pip, and uv is not on PATH"
         remedy = f"install uv, or install pip with: {sys.executable} -m ensurepip"
@@ -160,7 +164,8 @@ def _uv_command(arguments: Sequence[str]) -> str:
 def checked_output(answer: Answer, called: str) -> str:
     """Return the output of an answer. Raises OperationError if the installer failed."""
     if answer.failed:
-        raise OperationError(f"{called}: {shortened(answer.output) or 'failed'}")
+        reason = shortened(answer.output) or "failed"
+        raise OperationError(f"{called}: {reason}")
     return answer.output
 
 
