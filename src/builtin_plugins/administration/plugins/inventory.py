@@ -51,6 +51,12 @@ class KnownPlugin(Record):
         return hooks
 
     @property
+    def kind_text(self) -> str:
+        if self.entry.dev:
+            return f"{self.entry.kind} [dev]"
+        return self.entry.kind
+
+    @property
     def state_text(self) -> str:
         if self.entry.pinned:
             return f"{self.state}, pinned"

@@ -41,9 +41,8 @@ def is_package(root: str, commands: Collection[Words]) -> bool:
 
 def project_name(root: str) -> str:
     """Return the canonical name of the Python project in `root`, or "" if no file states it."""
-    from packaging.utils import (
-        canonicalize_name,
-    )  # imported here: only packages need it
+    # Imported here: only packages need it.
+    from packaging.utils import canonicalize_name
 
     name = _name_in_pyproject(root)
     if isinstance(name, str):

@@ -140,8 +140,8 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
     entry = plugin_source.entry
     if entry.is_package:
         _check_package_options(name, prefix, split, no_path=no_path)
-    elif listed is not None:
-        name = name or listed.name
+    elif listed is not None and not name:
+        name = listed.name
     if team and entry.is_users_directory:
         what = "--team cannot be used with a directory"
         raise UsageError(what, "add a git repository instead")
@@ -180,16 +180,18 @@ def _scripts(
     scripts: dict[str, str | bool] = {
         key: value for key, value in options.items() if value is not None
     }
+    if not scripts:
+        return None
+
     under = options["under"]
     if under:
         check_under("--under", under)
-
-    is_choice_of_files = "prefix" in scripts or "split" in scripts or entry.is_package
-    if under is not None and not is_choice_of_files:
+    is_only_place = scripts.keys() == {"under"}
+    if is_only_place and not entry.is_package:
         # Files are commands only in a directory without definitions; reading the staged
         # directory shows whether it is one, and then drops this key.
         scripts["files"] = False
-    return scripts or None
+    return scripts
 
 
 def _combined_scripts(
@@ -199,19 +201,28 @@ def _combined_scripts(
 
     A key of `chosen` that is "" takes a former choice back.
     """
-    combined = {**(former or {}), **chosen}
+    combined = dict(chosen)
+    if former is not None:
+        combined = {**former, **chosen}
     # Files stay commands if they were, or if an option about their names makes them so.
-    for scripts in (chosen, former):
-        if scripts is not None and scripts.get("files") is not False:
-            combined.pop("files", None)
+    had_files = _has_files(former)
+    if had_files or _has_files(chosen):
+        combined.pop("files", None)
 
-    is_taken_back = "" in combined.values()
-    had_only_folders = former is None or former.get("files") is False
-    combined = {key: value for key, value in combined.items() if value != ""}
-    has_choice = bool(combined.keys() - {"files"})
-    if is_taken_back and had_only_folders and not has_choice:
-        return None  # as before the first choice
-    return combined
+    remaining = {key: value for key, value in combined.items() if value != ""}
+    has_choice = bool(remaining.keys() - {"files"})
+    if had_files or has_choice:
+        return remaining
+    if len(remaining) < len(combined):
+        return None  # the last choice is taken back: as before the first one
+    return remaining
+
+
+def _has_files(scripts: Mapping[str, str | bool] | None) -> bool:
+    """Return whether files are commands in a directory with this value of `scripts`."""
+    if scripts is None:
+        return False
+    return scripts.get("files") is not False
 
 
 def _add(
@@ -249,9 +260,11 @@ def _add(
         )
         return
 
-    # Only the fetched files show the name of some plugins, and so what the user chose before.
-    if not former and (known := _entry_of_name(entry, change)):
-        staged = _reread(staged, known, change)
+    if former is None:
+        # Only the fetched files show the name of some plugins, and so what the user chose before.
+        former = _entry_of_name(entry, change)
+        if former:
+            staged = _reread(staged, former, change)
     _add_version(staged, change, choices, verbose=verbose)
 
 
@@ -271,20 +284,27 @@ def _former(given: Entry, ref: str | None, change: Change) -> Entry | None:
             continue
         if make_source(entry).is_present(change.plugins_dir):
             installed.append(entry)
-    if ref is not None:
-        installed.sort(key=lambda entry: entry.ref != ref)
-    return installed[0] if installed else None
+
+    if not installed:
+        return None
+    for entry in installed:
+        if entry.ref == ref:
+            return entry
+    return installed[0]
 
 
 def _choices_of(given: Entry, former: Entry | None) -> dict[str, Any]:
     """Return `scripts` and `path`: what the user gives now or, option by option, gave before."""
-    scripts = former.scripts if former else None
+    scripts = None
+    path = None
+    if former:
+        scripts = former.scripts
+        path = former.path
+
     if given.scripts is not None:
         scripts = _combined_scripts(given.scripts, scripts)
-
-    path = given.path
-    if path is None and former:
-        path = former.path
+    if given.path is not None:
+        path = given.path
     return {"scripts": scripts, "path": path}
 
 
@@ -293,7 +313,9 @@ def _reread(staged: PluginVersion, former: Entry, change: Change) -> PluginVersi
     entry = staged.entry.replaced(**_choices_of(staged.entry, former))
     if not has_other_choices(entry, staged.entry):
         return staged
-    root = entry.source if entry.is_users_directory else change.files
+    root = change.files
+    if entry.is_users_directory:
+        root = entry.source
     return make_source(entry).contents(root)
 
 
@@ -303,10 +325,14 @@ def _is_surely_the_version(
     """Return whether nothing has to be fetched to know that `former` is the version to add."""
     if ref not in (None, former.ref):
         return False
-    # A wheel may have changed, and another checksum means another file.
-    if given.sha256 not in ("", former.sha256) or make_source(former).is_one_version:
+    # Another checksum means another file.
+    if given.sha256 not in ("", former.sha256):
         return False
-    return make_source(former).is_present(change.plugins_dir)
+
+    source = make_source(former)
+    if source.is_one_version:  # a wheel may have changed
+        return False
+    return source.is_present(change.plugins_dir)
 
 
 def _add_version(
@@ -320,21 +346,21 @@ def _add_version(
     if former:
         entry = entry.replaced(enabled=former.enabled)
     elif not is_plugin_name(entry.name):
-        what = (
-            f"{entry.name!r} is not a valid plugin name; {NAME_RULE}{source.name_hint}"
-        )
-        raise PluginError(what)
+        what = f"{entry.name!r} is not a valid plugin name"
+        raise PluginError(f"{what}; {NAME_RULE}{source.name_hint}")
 
     team = choices.team
     step = next_step(entry, change.registry, change.plugins_dir, team=team)
     if step is Step.NOTHING:
         session.show_lines(f"{_installed(entry, change)}{source.name_hint}")
         return
-    if step is Step.RECORD and former and not has_other_choices(entry, former):
-        install(entry, change, team=team)
-        line = f"{entry.name} is in plugins/registry.json; commit that file"
-        session.show_lines(line)
-        return
+    if step is Step.RECORD:
+        recorded = change.registry.entries[entry.name]
+        if not has_other_choices(entry, recorded):
+            install(entry, change, team=team)
+            line = f"{entry.name} is in plugins/registry.json; commit that file"
+            session.show_lines(line)
+            return
     check_not_empty(version, change.messages)
 
     # What is restored is shown as if it were new: there are no files to compare it with.
@@ -366,7 +392,9 @@ def _entry_of_name(given: Entry, change: Change) -> Entry | None:
     package is the same in every source.
     """
     former = change.registry.entries.get(given.name)
-    if former is None or (former.is_package and given.is_package):
+    if former is None:
+        return None
+    if former.is_package and given.is_package:
         return former
     if not _has_same_source(former, given):
         raise _name_is_taken(former, given, change)
@@ -402,5 +430,8 @@ def _ways(entry: Entry, change: Change) -> list[str]:
     update = why_it_stays(change.session, entry)
     if not update:
         update = f"update it with: {command} update {entry.name}"
-    word = "disable" if change.registry.is_shared(entry.name) else "remove"
+
+    word = "remove"
+    if change.registry.is_shared(entry.name):
+        word = "disable"
     return [update, f"{word} it with: {command} {word} {entry.name}"]

@@ -42,7 +42,8 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
                 locked.registry.put(entry.replaced(enabled=on))
                 locked.save()
 
-    line = f"{entry.name} is {'enabled' if on else 'disabled'}"
+    state = "enabled" if on else "disabled"
+    line = f"{entry.name} is {state}"
     if not is_change:
         line += " already"
     session.show_lines(line)

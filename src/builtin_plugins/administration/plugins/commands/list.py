@@ -48,7 +48,6 @@ def _with_reasons(lines: list[str], plugins: list[KnownPlugin]) -> Iterator[str]
 def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
     entry = plugin.entry
     version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
-    kind = f"{entry.kind} [dev]" if entry.dev else entry.kind
     words = plugin.words
     # Without its files, a plugin has the words of its addition.
     if not words and plugin.state in ("missing", "broken"):
@@ -59,7 +58,7 @@ def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
     return (
         entry.name,
         version,
-        kind,
+        plugin.kind_text,
         plugin.state_text,
         ", ".join(shown) or "-",
         masked_text(entry.source),

@@ -14,12 +14,12 @@ def plugin_names(_given: object, completer: Completer) -> Offer:
     # Not `directory.VERSIONS`, because importing that module takes 8 ms.
     for directory in (plugins_dir, f"{plugins_dir}/.versions"):
         try:
-            names |= {file.name for file in os.scandir(directory) if file.is_dir()}
+            for entry in os.scandir(directory):
+                if entry.is_dir() and not entry.name.startswith("."):
+                    names.add(entry.name)
         except OSError:
             pass  # plugins/ or plugins/.versions does not exist yet
-
-    visible = [name for name in sorted(names) if not name.startswith(".")]
-    return Offer([(name, "") for name in visible])
+    return Offer([(name, "") for name in sorted(names)])
 
 
 def sources(_given: object, completer: Completer) -> Offer:

@@ -38,10 +38,11 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
         session.show_lines(f"{entry.name}: {current} is the current version")
         return
 
+    target = chosen.replaced(enabled=entry.enabled)
     # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
     is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
-    source = chosen.source if is_fixed else entry.source
-    target = chosen.replaced(enabled=entry.enabled, source=source)
+    if not is_fixed:
+        target = target.replaced(source=entry.source)
     with begin_change(session) as change:
         kept = store_of(plugins_dir, entry.name).link_target(target.version_dir)
         # Commands may have been added since this version was the current one. It must not replace
@@ -96,6 +97,10 @@ def _matching(kept: list[Entry], text: str) -> list[Entry]:
     for version in kept:
         if text in (version.version, version.version_dir):
             exact.append(version)
-        if (version.commit or version.sha256).startswith(text):
+        checksum = version.commit or version.sha256
+        if checksum.startswith(text):
             beginning.append(version)
-    return exact or beginning
+
+    if exact:
+        return exact
+    return beginning

@@ -47,11 +47,10 @@ def plugin_search(
         raise OperationError(what, see)
 
     if format == "json":
-        # An address may contain a login.
-        shown = [
-            plugin._replace(source=masked_text(plugin.source))._asdict()
-            for plugin in matches
-        ]
+        shown = []
+        for plugin in matches:
+            source = masked_text(plugin.source)  # an address may contain a login
+            shown.append({**plugin._asdict(), "source": source})
         session.show_json({"plugins": shown})
         return
 

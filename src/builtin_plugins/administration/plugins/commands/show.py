@@ -5,12 +5,14 @@ import os
 from builtin_plugins.administration.declared import FORMAT, PLUGIN, self_command
 from builtin_plugins.administration.pages import show_facts
 from builtin_plugins.administration.plugins.inventory import (
+    KnownPlugin,
     inventory,
     kept_versions,
     named_plugin,
 )
 from builtin_plugins.administration.plugins.preview import command_lines, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
+from builtin_plugins.plugins_folder.version import PluginVersion
 from host import masked_text
 from host.cli.session import Session
 
@@ -30,9 +32,8 @@ def plugin_show(session: Session, name: str, format: str) -> None:
         session.show_json(values)
         return
 
-    entry = plugin.entry
     plugins_dir = session.installation.plugins_dir
-    version = make_source(entry).current_version(plugins_dir)
+    version = make_source(plugin.entry).current_version(plugins_dir)
 
     # Commands in code come from the lock, and those in files from the files.
     commands = {}
@@ -41,32 +42,10 @@ def plugin_show(session: Session, name: str, format: str) -> None:
             commands[command.words] = command.definition
     commands |= version.commands
 
-    hooks = ", ".join(plugin.hooks or version.hooks)
-    if hooks and entry.hooks:
-        hooks += f" ({entry.hooks})"
-    state = plugin.state_text
-    if plugin.reason:
-        state += f": {plugin.reason}"
-    kept_texts = []
-    for kept_version in kept_versions(plugins_dir, entry):
-        if kept_version.version_dir != entry.version_dir:
-            kept_texts.append(version_text(kept_version))
-    facts = {
-        "name": entry.name,
-        "version": entry.version,
-        "description": entry.description,
-        "kind": f"{entry.kind} [dev]" if entry.dev else entry.kind,
-        "source": masked_text(entry.source),
-        "ref": entry.ref,
-        "commit": entry.commit,
-        "sha256": entry.sha256,
-        "state": state,
-        "installed": entry.installedAt,
-        "files": os.path.realpath(plugin.root) if plugin.root else "",
-        "kept": ", ".join(kept_texts),
-        "hooks": hooks,
-        "commands": len(commands) or "none",
-    }
+    facts = _facts(plugin, version, plugins_dir)
+    facts["commands"] = "none"
+    if commands:
+        facts["commands"] = str(len(commands))
     show_facts(session, facts.items())
 
     problems = []
@@ -74,3 +53,40 @@ def plugin_show(session: Session, name: str, format: str) -> None:
         if str(problem) != plugin.reason:
             problems.append(f"problem: {problem}")
     session.show_lines(*command_lines({" ": commands.items()}), *problems)
+
+
+def _facts(
+    plugin: KnownPlugin, version: PluginVersion, plugins_dir: str
+) -> dict[str, str]:
+    entry = plugin.entry
+    state = plugin.state_text
+    if plugin.reason:
+        state += f": {plugin.reason}"
+    files = ""
+    if plugin.root:
+        files = os.path.realpath(plugin.root)
+
+    kept = []
+    for kept_version in kept_versions(plugins_dir, entry):
+        if kept_version.version_dir != entry.version_dir:
+            kept.append(version_text(kept_version))
+    # The lock has no hooks of a disabled plugin.
+    hooks = ", ".join(plugin.hooks or version.hooks)
+    if hooks and entry.hooks:
+        hooks += f" ({entry.hooks})"
+
+    return {
+        "name": entry.name,
+        "version": entry.version,
+        "description": entry.description,
+        "kind": plugin.kind_text,
+        "source": masked_text(entry.source),
+        "ref": entry.ref,
+        "commit": entry.commit,
+        "sha256": entry.sha256,
+        "state": state,
+        "installed": entry.installedAt,
+        "files": files,
+        "kept": ", ".join(kept),
+        "hooks": hooks,
+    }

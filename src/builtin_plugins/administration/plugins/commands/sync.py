@@ -85,14 +85,17 @@ def missing_entries(session: Session, shared: Registry | None = None) -> list[En
     """
     plugins_dir = session.installation.plugins_dir
     registry = read_registry(plugins_dir)
+    if shared is None:
+        shared = registry
+
     missing = []
-    for entry in (shared or registry).entries.values():
-        if not (entry.is_users_directory or entry.dev):
-            if not has_version(entry, registry, plugins_dir):
-                missing.append(entry)
-        elif not os.path.isdir(os.path.join(plugins_dir, entry.name)):
-            what = f"{entry.name} is a directory on another machine"
-            session.messages.warn(f"{what}; add your own copy of it")
+    for entry in shared.entries.values():
+        if entry.is_users_directory or entry.dev:
+            if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
+                what = f"{entry.name} is a directory on another machine"
+                session.messages.warn(f"{what}; add your own copy of it")
+        elif not has_version(entry, registry, plugins_dir):
+            missing.append(entry)
     return missing
 
 

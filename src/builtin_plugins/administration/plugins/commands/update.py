@@ -116,8 +116,11 @@ def _is_current(entry: Entry, staged: PluginVersion) -> bool:
         return entry.version_dir == staged.entry.version_dir
 
     # What has not been built yet is known by its commit or its file, or else by its version.
-    built_of = staged.entry.commit or staged.entry.sha256
+    built_of = _commit_or_checksum(staged.entry)
     if built_of:
-        return built_of == (entry.commit or entry.sha256)
-    built = entry.built_packages
-    return all(built.get(name) == version for name, version in staged.unbuilt.items())
+        return built_of == _commit_or_checksum(entry)
+    return staged.unbuilt.items() <= entry.built_packages.items()
+
+
+def _commit_or_checksum(entry: Entry) -> str:
+    return entry.commit or entry.sha256

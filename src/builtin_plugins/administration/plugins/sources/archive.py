@@ -22,7 +22,8 @@ class ArchiveSource(PluginSource):
         return bool(self.entry.sha256)
 
     def fetch(self, change: Change) -> PluginVersion:
-        sha256 = unpack(self, UnpackOptions(keeps_top=_is_category_or_command), change)
+        options = UnpackOptions(keeps_top=_is_category_or_command)
+        sha256 = unpack(self, options, change)
         entry = self.entry.replaced(sha256=sha256)
         return self.stage_contents(entry, change, change.files, entry.source)
 
@@ -46,9 +47,8 @@ def _is_category_or_command(paths: Collection[str]) -> bool:
         return False
 
     for parts in inside:
-        # The directory itself, or a command in it, has a definition.
-        is_own = parts in (["category.json"], ["command.json"])
-        is_of_command = parts[1:] == ["command.json"]
-        if is_own or is_of_command:
+        if parts in (["category.json"], ["command.json"]):
+            return True
+        if parts[1:] == ["command.json"]:  # of a command in the directory
             return True
     return False

@@ -107,7 +107,9 @@ class PluginSource:
     @property
     def argument(self) -> str | None:
         """Return the entry's source as the argument SOURCE, or None if it needs no check."""
-        return f"{self.prefix}{self.entry.source}" if self.entry.source else None
+        if not self.entry.source:
+            return None
+        return f"{self.prefix}{self.entry.source}"
 
     @property
     def is_pinned(self) -> bool:
@@ -130,18 +132,21 @@ class PluginSource:
         If the directory is a Python package, the result is what `as_package` returns. Raises
         PluginError if the directory has no contents.
         """
-        called = called or root
+        if not called:
+            called = root
         self.keep_subdirectory(change)
 
         try:
             contents = _read_new(root, entry)
         except HostError as error:
-            raise type(error)(relocated(error.problem, root, called)) from None
+            problem = relocated(error.problem, root, called)
+            raise type(error)(problem) from None
         if is_package(root, contents.commands):
             return self.as_package(entry, root, change)
 
-        name = contents.entry.name or _suggested_name(entry.source)
-        entry = contents.entry.replaced(name=name)
+        entry = contents.entry
+        if not entry.name:
+            entry = entry.replaced(name=_suggested_name(entry.source))
         problems = [relocated(problem, root, called) for problem in contents.problems]
         contents = contents.replaced(entry=entry, problems=tuple(problems))
         check_not_empty(contents, change.messages)
@@ -179,12 +184,14 @@ class PluginSource:
         if entry.name:
             raise self._not_that_plugin(entry, change)
 
-        # The source may have extras, which are no part of the directory's name.
-        name = project_name(root) or _suggested_name(split_extras(source)[0])
+        name = project_name(root)
+        if not name:
+            # The source may have extras, which are no part of the directory's name.
+            path, _ = split_extras(source)
+            name = _suggested_name(path)
         self.keep_project(change)
-        entry = entry.replaced(
-            name=name, kind="pip", source=self.package_source(name), path=None
-        )
+        new_source = self.package_source(name)
+        entry = entry.replaced(name=name, kind="pip", source=new_source, path=None)
 
         place = f"in {source}"
         if entry.commit:
@@ -227,7 +234,10 @@ class PluginSource:
 
     def restore(self, change: Change) -> PluginVersion:
         """Stage exactly the version that the entry records, unless `plugins/` still has it."""
-        return self.kept_version(change) or self.fetch(change)
+        kept = self.kept_version(change)
+        if kept is not None:
+            return kept
+        return self.fetch(change)
 
     def kept_version(self, change: Change) -> PluginVersion | None:
         """Return the version that the entry records, or None if it must be fetched first."""
@@ -240,7 +250,9 @@ class PluginSource:
     def is_present(self, plugins_dir: str) -> bool:
         """Return whether the version that the entry records is the current one in `plugins_dir`."""
         store = store_of(plugins_dir, self.entry.name)
-        return store.current == self.entry.version_dir and os.path.isdir(store.link)
+        if store.current != self.entry.version_dir:
+            return False
+        return os.path.isdir(store.link)
 
     def current_version(self, plugins_dir: str) -> PluginVersion:
         """Return the current version; its contents are empty if they cannot be read."""
@@ -265,9 +277,8 @@ class PluginSource:
 
         The registry is locked; an error runs the `undo` steps.
         """
-        store_of(change.plugins_dir, self.entry.name).activate(
-            self.entry.version_dir, undo
-        )
+        store = store_of(change.plugins_dir, self.entry.name)
+        store.activate(self.entry.version_dir, undo)
 
 
 def _link_that_leads_out(root: str) -> str:
@@ -311,13 +322,17 @@ def make_source(entry: Entry) -> PluginSource:
 
 def _suggested_name(source: str) -> str:
     """Return a name for a plugin, made from the last part of its source."""
-    address, _, inside = source.partition(SUBDIRECTORY)
-    path = inside or urlsplit(address).path.rstrip("/") or address
+    address, _, path = source.partition(SUBDIRECTORY)
+    if not path:
+        path = urlsplit(address).path.rstrip("/")
+    if not path:
+        path = address
 
     last = re.split(r"[/:]", path)[-1]  # after a colon: user@host:path
     for suffix in (".git", *ARCHIVES):
         last = last.removesuffix(suffix)
-    return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]
+    name = re.sub(r"[^a-z0-9._-]+", "-", last.lower())
+    return name.strip("._-")[:64]
 
 
 def _read_new(root: str, entry: Entry) -> PluginVersion:
@@ -328,12 +343,15 @@ def _read_new(root: str, entry: Entry) -> PluginVersion:
     contents = read_contents(plugin)
 
     if not (_is_meant_for_folders(contents) or is_python_project(root)):
-        contents = _as_plain_scripts(plugin) or contents
+        scripts = _as_plain_scripts(plugin)
+        if scripts is not None:
+            contents = scripts
 
     if _needs_path(plugin, contents):
         # Scripts often call their neighbours by name.
         folder = contents.entry.directory or "."
-        contents = contents.replaced(entry=contents.entry.replaced(path=(folder,)))
+        completed = contents.entry.replaced(path=(folder,))
+        contents = contents.replaced(entry=completed)
     return contents
 
 
@@ -365,9 +383,12 @@ def _as_plain_scripts(plugin: PluginVersion) -> PluginVersion | None:
     if not contents.commands:
         return None
 
-    scripts = dict(plugin.entry.scripts or {})
-    scripts.pop("files", None)
-    return contents.replaced(entry=plugin.entry.replaced(scripts=scripts))
+    scripts: dict[str, str | bool] = {}
+    if plugin.entry.scripts:
+        scripts = dict(plugin.entry.scripts)
+        scripts.pop("files", None)
+    entry = plugin.entry.replaced(scripts=scripts)
+    return contents.replaced(entry=entry)
 
 
 def check_not_empty(contents: PluginVersion, messages: Messages) -> None:
@@ -388,9 +409,9 @@ def _needs_path(plugin: PluginVersion, contents: PluginVersion) -> bool:
     This is so for a new plugin that consists of plain scripts, if neither its author nor the user
     has decided about the key.
     """
-    is_new = not plugin.entry.installedAt
-    is_chosen = plugin.entry.path is not None
-    if not is_new or is_chosen or manifest_decides(plugin.root):
+    if plugin.entry.installedAt:
+        return False
+    if plugin.entry.path is not None or manifest_decides(plugin.root):
         return False
 
     for definition in contents.commands.values():

@@ -38,7 +38,8 @@ class EnvironmentSource(PluginSource):
         distribution = self._distribution()
         if distribution is None:
             return PluginVersion(self.entry)
-        return read_package(self.entry, [str(distribution.locate_file(""))])
+        folder = str(distribution.locate_file(""))
+        return read_package(self.entry, [folder])
 
     def _distribution(self) -> Any:
         complete_import_path()

@@ -46,5 +46,7 @@ def verified_sha256(path: str | Path, expected: str, called: str = "") -> str:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     if expected in ("", sha256):
         return sha256
-    name = called or os.path.basename(path)
-    raise OperationError(f"{name}: the SHA-256 is {sha256}, expected {expected}")
+
+    if not called:
+        called = os.path.basename(path)
+    raise OperationError(f"{called}: the SHA-256 is {sha256}, expected {expected}")

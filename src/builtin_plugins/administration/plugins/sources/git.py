@@ -60,7 +60,9 @@ class GitSource(PluginSource):
         plain = text.replace(":~/", ":", 1)
         if re.search(r"[<>=!~;\[]", plain):
             return ""
-        return text if _SCP.match(text) else ""
+        if not _SCP.match(text):
+            return ""
+        return text
 
     @staticmethod
     def address_of_directory(path: str) -> str:
@@ -173,8 +175,9 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
             return commits[name], not is_branch
     if _SHORT_COMMIT.match(ref):
         return ref, True
-    what = f"there is no branch, tag or commit {ref}" if ref else "has no commits"
-    raise OperationError(f"{address}: {what}")
+    if not ref:
+        raise OperationError(f"{address}: has no commits")
+    raise OperationError(f"{address}: there is no branch, tag or commit {ref}")
 
 
 def _fetch_objects(git: Git, address: str, commit: str) -> str:
@@ -244,7 +247,9 @@ def write_commit(
 
 
 def _is_inside(path: str, directory: str) -> bool:
-    return not directory or path == directory or path.startswith(f"{directory}/")
+    if directory in ("", path):
+        return True
+    return path.startswith(f"{directory}/")
 
 
 def _large_file_pointers(root: str) -> list[str]:
@@ -253,7 +258,9 @@ def _large_file_pointers(root: str) -> list[str]:
     for directory, _, names in os.walk(root):
         for name in names:
             path = os.path.join(directory, name)
-            if os.path.islink(path) or os.path.getsize(path) > _MOST_POINTER_BYTES:
+            if os.path.islink(path):
+                continue
+            if os.path.getsize(path) > _MOST_POINTER_BYTES:
                 continue
             if Path(path).read_bytes().startswith(_POINTER):
                 pointers.append(os.path.relpath(path, root))
@@ -271,12 +278,14 @@ class _ListedFile(NamedTuple):
 def _list_files(git: Git, commit: str) -> list[_ListedFile]:
     """Return all files and submodules of a commit."""
     output = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+    *lines, _ = output.split(b"\0")  # a NUL ends each line
     files = []
-    for line in output.split(b"\0")[:-1]:
+    for line in lines:
         facts, _, name = line.partition(b"\t")
         _mode, kind, _object, size = facts.decode().split()
-        bytes_of_file = int(size) if size.isdigit() else 0  # a submodule has "-"
-        files.append(_ListedFile(os.fsdecode(name), kind, bytes_of_file))
+        if size == "-":  # of a submodule
+            size = "0"
+        files.append(_ListedFile(os.fsdecode(name), kind, int(size)))
     return files
 
 

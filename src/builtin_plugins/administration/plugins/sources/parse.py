@@ -38,10 +38,7 @@ def parse_source(
         raise UsageError("--sha256: expected 64 hexadecimal digits")
     if not text or text.startswith("-"):
         raise UsageError("SOURCE must not be empty or begin with -")
-    if (site or ssh) and not SHORT.match(text):
-        option = f"--{site}" if site else "--ssh"
-        what = f"{option} can only be used with user/repository"
-        raise UsageError(f"{what}, not {masked_text(text)}")
+    _check_site(text, site, ssh=ssh)
 
     # What SOURCE ends in: ./x.whl[extra], or URL#subdirectory=DIR
     text, mark, inside = text.partition(SUBDIRECTORY)
@@ -54,10 +51,10 @@ def parse_source(
     source = make_source(Entry("", kind, address, sha256=sha256))
 
     shown = masked_text(text)
-    if mark and not (source.has_subdirectories and _SUBDIRECTORY.match(inside)):
-        expected = "a directory in a git repository or archive, such as packages/acme"
-        raise UsageError(f"{shown}{mark}{printable(inside)}: expected {expected}")
-    if extras and not (kind == "pip" or source.entry.is_users_directory):
+    if mark:
+        _check_subdirectory(source, shown, inside)
+    is_of_package = kind == "pip" or source.entry.is_users_directory
+    if extras and not is_of_package:
         raise UsageError(f"{shown}{extras}: only a package can have extras")
     source.stored(source.address)  # raises UsageError for an invalid address
     ref = _checked_ref(source, ref)
@@ -72,13 +69,37 @@ def parse_source(
     )
 
 
+def _check_site(text: str, site: str, *, ssh: bool) -> None:
+    """Raise UsageError if --ssh or the name of a site is used with another SOURCE than a/b."""
+    if SHORT.match(text):
+        return
+    if site:
+        option = f"--{site}"
+    elif ssh:
+        option = "--ssh"
+    else:
+        return
+    what = f"{option} can only be used with user/repository"
+    raise UsageError(f"{what}, not {masked_text(text)}")
+
+
+def _check_subdirectory(source: PluginSource, shown: str, inside: str) -> None:
+    """Raise UsageError if the source, shown as `shown`, cannot have the subdirectory `inside`."""
+    if source.has_subdirectories and _SUBDIRECTORY.match(inside):
+        return
+    expected = "a directory in a git repository or archive, such as packages/acme"
+    what = f"{shown}{SUBDIRECTORY}{printable(inside)}"
+    raise UsageError(f"{what}: expected {expected}")
+
+
 def _checked_ref(source: PluginSource, ref: str) -> str:
     """Return the ref of --ref or of the source's address, or "" for none. Raises UsageError."""
     inside = source.ref_in_address
     if ref and inside:
         raise UsageError(f"--ref {ref}: the source already names {inside}")
 
-    ref = ref or inside
+    if not ref:
+        ref = inside
     if not _REF.match(ref):
         raise UsageError(f"--ref {ref}: not a valid branch, tag or commit")
     if ref and not source.is_from_git:
@@ -128,10 +149,14 @@ def is_path(text: str) -> bool:
     if "://" in text or _prefix(text):
         return False
     # Where a shell would see a path, too.
-    if text in (".", "..", "~") or text.startswith(("/", "./", "../", "~/")):
+    if text in (".", "..", "~"):
+        return True
+    if text.startswith(("/", "./", "../", "~/")):
         return True
     # acme/ and acme.zip cannot be anything else.
-    return text.endswith("/") or _by_suffix(text) != ""
+    if text.endswith("/"):
+        return True
+    return _by_suffix(text) != ""
 
 
 def _by_path(text: str) -> tuple[str, str]:
@@ -160,7 +185,8 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
     """Return the kind and address of a source that is not a path; see `address_of` for `site`."""
     scheme = text.partition("://")[0].lower()
     if scheme in ("https", "http"):
-        kind = _by_suffix(urlsplit(without_credentials(text)).path)
+        url = urlsplit(without_credentials(text))
+        kind = _by_suffix(url.path)
         if kind:
             return kind, text
 

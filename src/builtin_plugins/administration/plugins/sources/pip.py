@@ -83,19 +83,22 @@ class PipSource(PluginSource):
         if entry.dev:
             return LinkedProject(entry)
 
-        address = entry.source.partition(SUBDIRECTORY)[0] or entry.name
-        is_path = address.startswith("/")
-        if is_path or address.partition("://")[0].lower() in ("https", "http"):
-            file = split_extras(address)[0].partition("?")[0]
+        address, _, _ = entry.source.partition(SUBDIRECTORY)
+        if not address:
+            address = entry.name
+        if _is_of_file(address):
+            path, _ = split_extras(address)
+            file, _, _ = path.partition("?")
             if file.endswith(_WHEEL):
                 return Wheel(entry)
-            return ArchivedProject(entry) if file.endswith(ARCHIVES) else cls(entry)
-
-        with suppress(UsageError):
-            repository = parse_package_repository(address)
-            if repository is not None:
-                return RepositoryProject(entry, repository)
-            return IndexPackage(entry, parse_requirement(address))
+            if file.endswith(ARCHIVES):
+                return ArchivedProject(entry)
+        else:
+            with suppress(UsageError):
+                repository = parse_package_repository(address)
+                if repository is not None:
+                    return RepositoryProject(entry, repository)
+                return IndexPackage(entry, parse_requirement(address))
         return cls(entry)
 
     @staticmethod
@@ -109,7 +112,9 @@ class PipSource(PluginSource):
     @staticmethod
     def stored(address: str) -> str:
         package = parse_package_repository(address)
-        return package.source if package else PluginSource.stored(address)
+        if package is None:
+            return PluginSource.stored(address)
+        return package.source
 
     @property
     def argument(self) -> str | None:
@@ -117,7 +122,8 @@ class PipSource(PluginSource):
 
     @property
     def _extra_names(self) -> tuple[str, ...]:
-        return tuple(filter(None, self._extras.strip("[]").split(",")))
+        names = self._extras.strip("[]").split(",")
+        return tuple(filter(None, names))
 
     def fetch(self, change: Change) -> PluginVersion:
         _prepare()
@@ -164,8 +170,9 @@ class PipSource(PluginSource):
         project = os.path.join(whole, self.subdirectory).rstrip("/")
 
         # A link in the repository could lead out of it.
-        in_whole = is_inside(os.path.realpath(project), os.path.realpath(whole))
-        if not in_whole or not os.path.isdir(project):
+        real_project = os.path.realpath(project)
+        is_in_whole = is_inside(real_project, os.path.realpath(whole))
+        if not is_in_whole or not os.path.isdir(project):
             raise PluginError(f"{self.entry.source}: there is no such directory in it")
         return project
 
@@ -195,7 +202,7 @@ class PipSource(PluginSource):
         """Return the name of a wheel. Raises PluginError if it cannot be the plugin."""
         file = os.path.basename(wheel)
         try:
-            name = parse_wheel_filename(file)[0]
+            name, *_ = parse_wheel_filename(file)
         except InvalidWheelFilename as failure:
             raise OperationError(f"{file}: not a valid wheel: {failure}") from None
 
@@ -231,7 +238,8 @@ class PipSource(PluginSource):
         for extra in self._extra_names:
             if canonicalize_name(extra) not in provided:
                 what = f"{name} {staged.entry.version} has no extra {extra}"
-                raise PluginError(what, f"its extras: {', '.join(provided) or 'none'}")
+                names = ", ".join(provided) or "none"
+                raise PluginError(what, f"its extras: {names}")
 
         problem = self._unmet_requirement(name, change.files)
         if problem:
@@ -249,7 +257,9 @@ class PipSource(PluginSource):
         program = package_folder.program_distributions()
         # What the program got since the packages were recorded is not installed a second time.
         lacking = [package for package in entry.packages if package.name not in program]
-        wheels = {entry.name: wheel} if wheel else {}
+        wheels = {}
+        if wheel:
+            wheels[entry.name] = wheel
         install_into(change.files, lacking, wheels, change)
 
         distributions = package_folder.distributions_in([change.files])
@@ -273,11 +283,10 @@ class PipSource(PluginSource):
 
     def _unmet_requirement(self, name: str, folder: str) -> str:
         """Return the first requirement that the program and `folder` do not meet, or ""."""
-        distributions = package_folder.distributions_in([folder])
+        inside = package_folder.distributions_in([folder])
         program = package_folder.program_distributions()
-        return package_folder.unmet_requirement(
-            name, self._extra_names, distributions, program
-        )
+        extras = self._extra_names
+        return package_folder.unmet_requirement(name, extras, inside, program)
 
     def kept_version(self, change: Change) -> PluginVersion | None:
         store = store_of(change.plugins_dir, self.entry.name)
@@ -286,14 +295,17 @@ class PipSource(PluginSource):
         return super().kept_version(change)
 
     def is_present(self, plugins_dir: str) -> bool:
-        return super().is_present(plugins_dir) and not self.problem(plugins_dir)
+        if not super().is_present(plugins_dir):
+            return False
+        return not self.problem(plugins_dir)
 
     def problem(self, plugins_dir: str) -> str:
         """Return why the current version cannot work here, or "" if it can."""
         return self._problem(os.path.join(plugins_dir, self.entry.name))
 
     def _problem(self, root: str) -> str:
-        kept = read_kept_entry(os.path.dirname(os.path.realpath(root)))
+        version = os.path.dirname(os.path.realpath(root))
+        kept = read_kept_entry(version)
         if kept is not None and package_folder.other_python(kept.python):
             return f"built for Python {kept.python}"
 
@@ -349,13 +361,8 @@ class IndexPackage(PipSource):
             return _of_program(name)
 
         requirement = parse_requirement(str(self.requirement))
-        if entry.version:  # an update never goes back
-            try:
-                oldest = Version(entry.version).public
-            except InvalidVersion:
-                what = f"{entry.source}: {entry.version} is not a valid version"
-                raise UsageError(what) from None
-            requirement.specifier &= SpecifierSet(f">={oldest}")
+        if entry.version:
+            requirement.specifier &= _not_before(entry)
 
         change.messages.line(f"looking for {requirement.name}{requirement.specifier}")
         resolution = resolve(str(requirement), change, sources=agreed)
@@ -371,7 +378,9 @@ class IndexPackage(PipSource):
 
         entry = entry.replaced(version=version, packages=resolution.packages)
         kept = IndexPackage(entry, requirement).kept_version(change)
-        return kept or self._stage(entry, change)
+        if kept is not None:
+            return kept
+        return self._stage(entry, change)
 
 
 class Wheel(PipSource):
@@ -390,8 +399,8 @@ class Wheel(PipSource):
 
     def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
         os.mkdir(change.built)
-        name = os.path.basename(self.address.partition("?")[0])
-        path = Path(change.built, name)
+        file, _, _ = self.address.partition("?")
+        path = Path(change.built, os.path.basename(file))
         sha256 = fetch_file(self.address, self.entry.sha256, path, change)
         return self.entry.replaced(sha256=sha256), {}
 
@@ -441,7 +450,9 @@ class RepositoryProject(PipSource):
             what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
             raise PluginError(what)
 
-        name = entry.name or canonicalize_name(self._repository.requirement.name)
+        name = entry.name
+        if not name:
+            name = canonicalize_name(self._repository.requirement.name)
         entry = entry.replaced(
             name=name,
             commit=commit,
@@ -479,6 +490,24 @@ class LinkedProject(PipSource):
         return [*linked, root]
 
 
+def _is_of_file(address: str) -> bool:
+    """Return whether an address is a path or a URL, and not a requirement."""
+    if address.startswith("/"):
+        return True
+    scheme, _, _ = address.partition("://")
+    return scheme.lower() in ("https", "http")
+
+
+def _not_before(entry: Entry) -> SpecifierSet:
+    """Return the versions from that of `entry` on: an update never goes back."""
+    try:
+        oldest = Version(entry.version).public
+    except InvalidVersion:
+        what = f"{entry.source}: {entry.version} is not a valid version"
+        raise UsageError(what) from None
+    return SpecifierSet(f">={oldest}")
+
+
 def _prepare() -> None:
     """Make the program's own packages importable, and check that there is pip or uv."""
     complete_import_path()
@@ -490,7 +519,8 @@ def _of_program(name: str) -> PluginVersion:
     distribution = package_folder.program_distributions()[name]
     if not package_folder.entry_points({name: distribution}):
         raise _needed_by_program(name)
-    return PluginVersion(Entry(name, "environment", version=str(distribution.version)))
+    entry = Entry(name, "environment", version=str(distribution.version))
+    return PluginVersion(entry)
 
 
 def _needed_by_program(name: str) -> PluginError:

@@ -31,14 +31,17 @@ def _requirement(text: str) -> Requirement | None:
         requirement = Requirement(text)
     except InvalidRequirement:
         return None
-    # A plugin is for all systems of a team.
-    return None if requirement.marker else requirement
+    if requirement.marker:  # a plugin is for all systems of a team
+        return None
+    return requirement
 
 
 def extras_of(requirement: Requirement) -> str:
     """Return the extras as they stand behind a name: `[http,keyring]`, or "" for none."""
-    extras = sorted(requirement.extras)
-    return f"[{','.join(extras)}]" if extras else ""
+    if not requirement.extras:
+        return ""
+    extras = ",".join(sorted(requirement.extras))
+    return f"[{extras}]"
 
 
 class PackageRepository(NamedTuple):
@@ -63,21 +66,22 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     decoded. Raises UsageError for an address that git cannot fetch.
     """
     requirement = _requirement(text)
-    if requirement is None:
+    if requirement is None or requirement.url is None:
         return None
-    url = requirement.url or ""
-    if not url.startswith("git+"):
+    if not requirement.url.startswith("git+"):
         return None
 
-    scheme, _, rest = git_address(url).partition("://")
+    scheme, _, rest = git_address(requirement.url).partition("://")
     host, slash, path = rest.partition("/")
     ref = ""
     is_valid = "#" not in path
     if "@" in path:
         before, _, ref = path.rpartition("@")
         path = before.replace("@", "%40")  # so that no other @ is taken for the mark
-        is_valid = is_valid and bool(ref)
+        if not ref:
+            is_valid = False
     if not is_valid:
         raise UsageError(f"{masked_text(text)}: expected NAME @ git+ADDRESS[@REF]")
+
     address = f"{scheme}://{host}{slash}{path}"
     return PackageRepository(requirement, address, unquote(ref))
