@@ -52,6 +52,10 @@ def grouped(
                 yield f"  {' ' * _KIND}  {printable(finding.problem.remedy)}"
 
 
+def has_errors(findings: Iterable[Finding]) -> bool:
+    return any(finding.kind == "error" for finding in findings)
+
+
 def counted(findings: Iterable[Finding]) -> str:
     """Return the number of findings of each kind: `2 errors, 1 hint`."""
     counts = Counter(finding.kind for finding in findings)

@@ -24,6 +24,12 @@ def ask_to_continue(
         if not is_agreed(question):
             raise OperationError(otherwise)
     elif required:
-        why = "there is no terminal to ask on" if session.may_ask else FORBIDDEN
-        what = f"{otherwise}, because {why}"
+        what = f"{otherwise}, because {why_not_asked(session)}"
         raise OperationError(what, "to skip the question, add --yes")
+
+
+def why_not_asked(session: Session) -> str:
+    """Return why `session.can_ask` is false."""
+    if session.may_ask:
+        return "there is no terminal to ask on"
+    return FORBIDDEN

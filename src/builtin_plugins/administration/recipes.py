@@ -73,9 +73,8 @@ def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recip
         return list(tool.read(path, listing))
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
         # Another version of the tool may print another structure.
-        raise OperationError(
-            f"{path}: {tool.name} recipes cannot be read: {failure}"
-        ) from None
+        what = f"{path}: {tool.name} recipes cannot be read: {failure}"
+        raise OperationError(what) from None
 
 
 def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
@@ -89,7 +88,8 @@ def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
     finished = bounded_call(argv, environ, _LISTING_SECONDS, f"{path}: {tool.name}")
 
     if finished.status:
-        reason = finished.stderr.decode(errors="replace").strip().partition("\n")[0]
+        error = finished.stderr.decode(errors="replace").strip()
+        reason, _, _ = error.partition("\n")
         raise OperationError(f"{path}: {tool.name} failed: {reason}")
     return json.loads(finished.stdout)
 
@@ -106,10 +106,11 @@ def _definition(
     The description is the first line of the tool's text. An alias that cannot be a command's
     name is left out, too.
     """
-    text = (description or "").strip()
-    first_line = text.partition("\n")[0].strip()
+    first_line = ""
+    if description:
+        first_line, _, _ = description.strip().partition("\n")
     definition = {
-        "description": first_line,
+        "description": first_line.strip(),
         "group": group,
         "aliases": [alias for alias in aliases or () if is_word(alias)],
         "args": args,
@@ -192,9 +193,8 @@ def _task(_path: Path, listing: Any) -> Iterator[Recipe]:
     """Yield the tasks of `task --list-all --json`."""
     for task in listing["tasks"]:
         description = task["desc"] or task["summary"]
-        yield Recipe(
-            task["name"], _definition(description, aliases=task.get("aliases"))
-        )
+        definition = _definition(description, aliases=task.get("aliases"))
+        yield Recipe(task["name"], definition)
 
 
 def _mise(path: Path, listing: Any) -> Iterator[Recipe]:
@@ -211,7 +211,8 @@ def _mise(path: Path, listing: Any) -> Iterator[Recipe]:
 
 def _npm(_path: Path, text: str) -> Iterator[Recipe]:
     """Yield the scripts of a package.json."""
-    scripts = json.loads(text).get("scripts") or {}
+    package = json.loads(text)
+    scripts = package.get("scripts") or {}
     for name, script in scripts.items():
         yield Recipe(name, _definition(script))
 
@@ -263,11 +264,13 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
         if rule and rule["targets"] == ".PHONY":
             phony.update(rule["rest"].split())
         elif rule and not _VARIABLE.match(rule["rest"]):
+            target = _Target(comment, is_documented=False)
             documented = _DOCUMENTED.search(line)
-            description = documented["text"] if documented else comment
+            if documented:
+                target = _Target(documented["text"], is_documented=True)
             for name in _target_names(rule["targets"]):
                 # A target may have several rules; the first one describes it.
-                targets.setdefault(name, _Target(description, documented is not None))
+                targets.setdefault(name, target)
 
         if not line.startswith("#"):
             comment = ""

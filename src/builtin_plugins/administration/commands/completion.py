@@ -133,7 +133,7 @@ def install_completion(
     # If the shell's file has no line that loads the code, the whole file is ours.
     lines: list[bytes] = []
     if SHELLS[shell].line:
-        if all(line in before for line in ours):
+        if set(ours).issubset(before):
             return
         lines = [line for line in before if not _is_ours(line, program)]
         if lines and not lines[-1].endswith(b"\n"):

@@ -30,10 +30,8 @@ def edit(session: Session, words: tuple[str, ...], definition: bool) -> None:
     path = _file(session, words, definition=definition)
     editor = _editor(session.environ)
     if not editor:
-        what = (
-            f"there is no editor: $VISUAL and $EDITOR are not set, and no "
-            f"{_EDITORS[0]} is on PATH"
-        )
+        first, *_ = _EDITORS
+        what = f"there is no editor: $VISUAL and $EDITOR are not set, and no {first} is on PATH"
         raise OperationError(what, f"set EDITOR, or open {path} yourself")
     _check_editor(editor, path, session.environ)
 
@@ -59,8 +57,12 @@ def _check_editor(editor: str, path: str, environ: Mapping[str, str]) -> None:
 
     A command line that only a shell understands is left to the shell.
     """
-    program = [*editor.split(), ""][0]
-    if _PLAIN.fullmatch(program) and not find_program(program, environ):
+    words = editor.split()
+    if not words or not _PLAIN.fullmatch(words[0]):
+        return
+
+    program = words[0]
+    if not find_program(program, environ):
         what = f"there is no editor {program}, which $VISUAL or $EDITOR names"
         raise MissingError(what, f"set EDITOR, or open {path} yourself")
 
@@ -90,7 +92,9 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
 def _script_of(match: Match) -> str:
     """Return the path of a command's script, or "" for a command in Python, which has none."""
     command = match.definition
-    if command is None or command.in_python or not command.entrypoint:
+    if command is None or command.in_python:
+        return ""
+    if not command.entrypoint:
         return ""
     return os.path.join(command.directory, command.entrypoint)
 

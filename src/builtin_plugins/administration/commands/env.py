@@ -48,7 +48,9 @@ def env(
     traced = traced_variables(run.layers)
     shown = shown_variables(run, traced, show_secrets=show_secrets)
     if not names:
-        listed = shown if all else shown.keys() & _relevant(run, traced)
+        listed = set(shown)
+        if not all:
+            listed &= _relevant(run, traced)
         # By name; variables without a rank, which the run itself sets, are the last.
         names = tuple(sorted(listed, key=lambda name: (not shown[name].rank, name)))
     rows = [_row(name, shown.get(name)) for name in names]

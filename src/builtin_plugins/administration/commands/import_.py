@@ -66,18 +66,10 @@ def import_(
     """
     path = Path(os.path.abspath(file))
     tool = tool_of(path)
-    words = words or (tool.name,)
+    if not words:
+        words = (tool.name,)
     check_words(words)
-
-    # To list its recipes, a tool may run code that is in the file.
-    if tool.listing:
-        question = f"Run {tool.name} to list the recipes of {path}?"
-        otherwise = f"{path}: nothing was imported"
-        ask_to_continue(session, question, yes, otherwise, required=True)
-
-    recipes = recipes_in(path, tool, session.environ)
-    if not recipes:
-        raise OperationError(f"{path} contains no recipes")
+    recipes = _agreed_recipes(session, path, tool, yes=yes)
 
     left_out: dict[str, list[str]] = {}
     with os_errors_explained(), signals_blocked(), undoing() as undo:
@@ -107,6 +99,24 @@ def import_(
         *reasons,
         f"try it:  {session.program} {' '.join(words)}",
     )
+
+
+def _agreed_recipes(
+    session: Session, path: Path, tool: Tool, *, yes: bool
+) -> list[Recipe]:
+    """Return the recipes in a file, of which there is at least one.
+
+    To list its recipes, a tool may run code that is in the file, so the user is asked before.
+    """
+    if tool.listing:
+        question = f"Run {tool.name} to list the recipes of {path}?"
+        otherwise = f"{path}: nothing was imported"
+        ask_to_continue(session, question, yes, otherwise, required=True)
+
+    recipes = recipes_in(path, tool, session.environ)
+    if not recipes:
+        raise OperationError(f"{path} contains no recipes")
+    return recipes
 
 
 def _category(tool: Tool, file: Path) -> str:
@@ -148,7 +158,8 @@ def _tree_of_plugin(session: Session, plugin: str, undo: ExitStack) -> Path:
         undo.callback(discard, str(path / MANIFEST))
         write_file(str(path / MANIFEST), _json({"name": plugin, "scripts": {}}))
 
-    entry = effective_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
+    registry = effective_registry(plugins_dir)
+    entry = registry.entries.get(plugin, Entry(plugin, "local"))
     directory_plugin = read_plugin(str(path), entry)
     if directory_plugin.tree.scripts is None:
         what = f"{path}: this plugin does not accept scripts as commands"
@@ -217,9 +228,10 @@ def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> 
 def _definition_block(tool: Tool, recipe: Recipe) -> str:
     """Return the comment that contains the definition of the recipe's command."""
     definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
-    text = _json(definition)
-    lines = [f"# {line}\n" for line in text.splitlines()]
-    return "".join(["# /// command\n", *lines, "# ///\n"])
+    block = "# /// command\n"
+    for line in _json(definition).splitlines():
+        block += f"# {line}\n"
+    return f"{block}# ///\n"
 
 
 def _quoted(path: Path, folder: Path | None) -> str:

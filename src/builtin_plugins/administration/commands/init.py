@@ -79,15 +79,18 @@ def init(
     elif source:
         init_from(session, source, directory, name, yes=yes, timeout=timeout)
     else:
-        program = session.program if name is None else name
-        _make_installation(session, directory, program)
+        if name is None:
+            name = session.program
+        _make_installation(session, directory, name)
 
 
 def _make_installation(session: Session, directory: str | None, program: str) -> None:
     """Make an installation in a directory, or in the usual one for a program of this name."""
     check_program_name(program)
     layout = session.layout
-    root = Path(os.path.abspath(directory or _usual_root(session, program)))
+    if not directory:
+        directory = _usual_root(session, program)
+    root = Path(os.path.abspath(directory))
     launcher = str(root / "core" / program)
 
     root.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ def list_(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
     """List all commands, or those in the category WORDS."""
     match = find_whole(session, words)
     if match.kind == "command" and not match.has_below:
-        raise UsageError(
-            f"{' '.join(match.words)} is a command", "name a category, or omit WORDS"
-        )
+        command = " ".join(match.words)
+        remedy = "name a category, or omit WORDS"
+        raise UsageError(f"{command} is a command", remedy)
     session.show(listing_text(session, match, format, everything=all, deep=True))

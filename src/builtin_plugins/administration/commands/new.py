@@ -59,13 +59,19 @@ def new_command(
     file = options["from"]  # `from` is a keyword and cannot be a parameter
     if file:
         script = Path(file).read_bytes()
-        _make(session, words, {_extension(os.path.basename(file)): script})
+        extension = _extension(os.path.basename(file))
+        _make(session, words, {extension: script})
         if move:
             os.unlink(file)
     else:
+        if not lang:
+            lang = "bash"
         # Without a description, listings show none. An invented one would be in everybody's.
-        make_files = _folder_files if folder else _script_file
-        files = make_files(word, lang or "bash", description or "")
+        about = description or ""
+        if folder:
+            files = _folder_files(word, lang, about)
+        else:
+            files = _script_file(word, lang, about)
         _make(session, words, files)
 
     command = " ".join(words)
@@ -99,10 +105,12 @@ def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
     if summary:
         comment.insert(0, summary)
 
-    # Below an empty line, the template's own comment describes the code and not the command.
-    mark = "//" if lang == "node" else "#"
+    mark = "#"
+    if lang == "node":
+        mark = "//"
     lines = [shebang]
     lines += [f"{mark} {line}" for line in comment]
+    # Below an empty line, the template's own comment describes the code and not the command.
     lines += ["", code.lstrip("\n")]
     return {_extension(name): "\n".join(lines)}
 
@@ -110,7 +118,9 @@ def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
 def _extension(name: str) -> str:
     """Return a script's extension with its dot, or "" if its name has none."""
     word = script_word(name)
-    return name.removeprefix(word) if word else ""
+    if not word:
+        return ""
+    return name.removeprefix(word)
 
 
 @self_command(
@@ -123,10 +133,10 @@ def new_category(
     session: Session, words: tuple[str, ...], description: str | None
 ) -> None:
     """Make the category WORDS, and missing categories above it."""
-    _make(session, words, {"/category.json": _category(words[-1], description)})
-    session.show_lines(
-        f"next:  {session.program} self new command {' '.join(words)} hello"
-    )
+    category = _category(words[-1], description)
+    _make(session, words, {"/category.json": category})
+    new_command = f"{session.program} self new command {' '.join(words)} hello"
+    session.show_lines(f"next:  {new_command}")
 
 
 @self_command(
@@ -245,9 +255,8 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
     [top] = {name.partition("/")[0] for name in files}
     target = os.path.join(directory, top)
     if os.path.lexists(target):
-        raise OperationError(
-            f"{target}: already exists", "use another name, or remove that path"
-        )
+        remedy = "use another name, or remove that path"
+        raise OperationError(f"{target}: already exists", remedy)
 
     os.makedirs(directory, exist_ok=True)
     with staging(directory) as stage:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from builtin_plugins.administration.declared import WORDS, argument, self_command
+from builtin_plugins.administration.questions import why_not_asked
 from host import Command, OperationError, Program
 from host.cli.contents import command_of
 from host.cli.help_page import help_page
@@ -16,7 +17,6 @@ from host.cli.session import Session
 from host.run.argument_parser import MissingArgumentsError, parse
 from host.run.caller import caller_words
 from host.run.programs import find_program
-from host.run.questions import FORBIDDEN
 from host.run.shell_file import OPTION
 from host.run.text import encode, printable
 from host.run.trust import is_trusted
@@ -47,7 +47,7 @@ def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
     Ctrl-C or Ctrl-D ends.
     """
     if not session.can_ask:
-        why = "there is no terminal to ask on" if session.may_ask else FORBIDDEN
+        why = why_not_asked(session)
         raise OperationError(f"nothing can be picked, because {why}")
 
     chosen = _chosen(session, words)
@@ -134,16 +134,17 @@ def _choose_in_fzf(
 
     # fzf prints the chosen row, which starts with the command's words and a tab.
     row = finished.stdout.decode("utf-8", "replace")
-    words = row.partition("\t")[0].split()
+    first, _, _ = row.partition("\t")
+    words = tuple(first.split())
     for command in commands:
-        if list(command.words) == words:
+        if command.words == words:
             return command
     raise OSError(0, f"failed with status {finished.returncode}")
 
 
 def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | None:
     """Let the user choose by number or text. Raises EOFError if the user closes the input."""
-    shown = commands
+    shown: Sequence[Command] = commands
     names = [" ".join(command.words) for command in commands]
     while True:
         _show_list(session, shown)
@@ -171,10 +172,10 @@ def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | 
             return commands[names.index(text)]
 
         # A text shortens the list; an empty line shows all commands again.
-        matching = _matching(commands, text)
-        if not matching:
+        shown = _matching(commands, text)
+        if not shown:
             _say(f"no command contains {text}")
-        shown = matching or commands
+            shown = commands
 
 
 def _show_help(session: Session, command: Command) -> None:
@@ -196,7 +197,8 @@ def _matching(commands: Sequence[Command], text: str) -> list[Command]:
 
 
 def _show_list(session: Session, commands: Sequence[Command]) -> None:
-    columns, height = _COLUMNS, _ROWS
+    columns = _COLUMNS
+    height = _ROWS
     with suppress(OSError):
         size = os.get_terminal_size(2)
         columns = size.columns or _COLUMNS  # some terminals report a size of 0
@@ -258,8 +260,9 @@ def _asked_arguments(session: Session, chosen: Command) -> list[str]:
     missing = _missing(session, chosen)
     if missing is None:
         return []
-    if any(argument.secret and argument.required for argument in definition.args):
-        return []
+    for declared in definition.args:
+        if declared.secret and declared.required:
+            return []
     if definition.project is not None and not is_trusted(definition):
         return []
 

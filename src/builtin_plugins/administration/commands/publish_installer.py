@@ -23,7 +23,8 @@ def publish_installer(session: Session, source: str | None) -> None:
     The default SOURCE is the one from which this installation was made. Publish the script where
     your colleagues can reach it. They then run: curl --proto '=https' -LsSf ADDRESS | sh
     """
-    source = source or source_of_installation(session.layout.root, session.environ)
+    if not source:
+        source = source_of_installation(session.layout.root, session.environ)
     if not source:
         raise UsageError("this installation does not record its source", "add SOURCE")
 

@@ -35,9 +35,10 @@ def search(session: Session, text: tuple[str, ...], all: bool, format: str) -> N
     for command in commands:
         for count in range(1, len(command.words)):
             above.add(command.words[:count])
-    categories = [
-        category for category in listing.categories if category.words in above
-    ]
+    categories = []
+    for category in listing.categories:
+        if category.words in above:
+            categories.append(category)
 
     matching = listing.replaced(categories=tuple(categories), commands=tuple(commands))
     root = session.find(())

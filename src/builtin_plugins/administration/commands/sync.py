@@ -82,8 +82,9 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
     plugins_dir = synced.installation.plugins_dir
     registry = read_registry(plugins_dir, registry_path(plugins_dir))
 
-    # With git, the user has agreed to the new commit, which contains the registry.
-    install_missing(synced, registry, dry_run=False, yes=yes or is_git, timeout=timeout)
+    if is_git:
+        yes = True  # the user has agreed to the new commit, which contains the registry
+    install_missing(synced, registry, dry_run=False, yes=yes, timeout=timeout)
 
     for name, plugin in _plugins(plugins_dir).items():
         former = former_plugins.get(name, plugin)
@@ -116,7 +117,8 @@ def _to_newest(change: Change, yes: bool) -> None:
         former_dir = session.installation.commands_dir
         newest_dir = staged.installation.commands_dir
     except HostError as error:  # the commit's cli.json is invalid
-        raise type(error)(relocated(error.problem, change.files, address)) from None
+        problem = relocated(error.problem, change.files, address)
+        raise type(error)(problem) from None
 
     former, _ = read_commands(CommandTree(former_dir, scripts={}))
     newest, _ = read_commands(CommandTree(newest_dir, scripts={}))

@@ -40,12 +40,9 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     program = session.program
     environ = session.environ
 
-    is_checkout = os.path.lexists(os.path.join(root, ".git"))
-    if purge and is_checkout:
-        raise OperationError(
-            f"{root} is a git checkout; --purge could remove your work",
-            "remove the directory yourself",
-        )
+    if purge and _is_checkout(root):
+        what = f"{root} is a git checkout; --purge could remove your work"
+        raise OperationError(what, "remove the directory yourself")
 
     removed = _removed(session, purge=purge)
     siblings = launcher.usual_launchers(root, environ)
@@ -56,16 +53,8 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     for shell in completed:
         file = completion.start_up_file(shell, program, environ)
         lines.append(f"  the line in {file}")
-
-    lines += ["will stay:", f"  all other files in {root}"]
-    if not purge:
-        how_to_remove = "" if is_checkout else "; to remove it, add --purge"
-        for path in _recorded(session):
-            lines.append(f"  {path}: a record of runs{how_to_remove}")
-    environment = "the Python environment; remove it if nothing else uses it"
-    lines.append(f"  {sys.prefix}: {environment}")
-    for sibling in siblings:
-        lines.append(f"  {sibling}: another installation, which uses this environment")
+    lines.append("will stay:")
+    lines += _remaining(session, siblings, purge=purge)
     session.show_lines(*lines)
 
     question = f"Uninstall {program}?"
@@ -80,6 +69,29 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
             remove_path(path)
         _remove_empty(os.path.dirname(path), root)
     session.show_lines(f"uninstalled {program}")
+
+
+def _is_checkout(root: str) -> bool:
+    return os.path.lexists(os.path.join(root, ".git"))
+
+
+def _remaining(
+    session: Session, siblings: Iterable[str], *, purge: bool
+) -> Iterator[str]:
+    """Yield a line for each thing that stays; `siblings` are the launchers of others."""
+    root = session.layout.root
+    yield f"  all other files in {root}"
+
+    if not purge:
+        how_to_remove = "; to remove it, add --purge"
+        if _is_checkout(root):
+            how_to_remove = ""
+        for path in _recorded(session):
+            yield f"  {path}: a record of runs{how_to_remove}"
+
+    yield f"  {sys.prefix}: the Python environment; remove it if nothing else uses it"
+    for sibling in siblings:
+        yield f"  {sibling}: another installation, which uses this environment"
 
 
 def _completed_shells(
@@ -143,8 +155,9 @@ def _purged(session: Session) -> list[str]:
         installation.plugins_dir,
         layout.config_dir,
     ):
-        is_inside = os.path.realpath(directory).startswith(top)
-        if is_real_dir(directory) and is_inside:
+        if not os.path.realpath(directory).startswith(top):
+            continue
+        if is_real_dir(directory):
             paths.append(directory)
 
     if is_real_dir(layout.core_dir):
@@ -168,22 +181,27 @@ def _recorded(session: Session) -> list[str]:
 
 def _unchanged(root: str) -> Iterator[str]:
     """Yield the shipped files that the user did not change; in a checkout, yield nothing."""
-    if os.path.lexists(os.path.join(root, ".git")):
+    if _is_checkout(root):
         return
 
     for file in shipped_files():
         path = os.path.join(root, file.relative)
-        # A linked directory may be outside the installation.
-        if os.path.islink(os.path.dirname(path)) or not os.path.lexists(path):
+        if not os.path.lexists(path) or _is_in_link(path):
             continue
-        if file.state_in(root) == "changed" or os.path.samefile(path, file.original):
+        if file.state_in(root) == "changed":
             continue
-        yield path
+        if not os.path.samefile(path, file.original):
+            yield path
 
     for name in (HASHES, TEAM_SOURCE):
         path = os.path.join(root, name)
-        if os.path.isfile(path) and not os.path.islink(os.path.dirname(path)):
+        if os.path.isfile(path) and not _is_in_link(path):
             yield path
+
+
+def _is_in_link(path: str) -> bool:
+    """Return whether a file's directory is linked, and so may be outside the installation."""
+    return os.path.islink(os.path.dirname(path))
 
 
 def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:

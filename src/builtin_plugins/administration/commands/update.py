@@ -86,8 +86,10 @@ def update(
 
     if now == newest:
         session.show_lines(f"{now} is the newest version")
+    elif now:
+        session.show_lines(f"{now} → {newest}")
     else:
-        session.show_lines(f"{now or 'an unknown version'} → {newest}")
+        session.show_lines(f"an unknown version → {newest}")
     if check:
         return
 
@@ -131,8 +133,10 @@ def _versions(session: Session, clone: str, seconds: float) -> tuple[str, str]:
     complete_import_path()
     now = str(importlib_metadata.version(OWN_DISTRIBUTION))
     newest = newest_version(Requirement(OWN_DISTRIBUTION), Installer(environ, seconds))
+    if not newest:
+        return now, now
     # An installed pre-release may be newer than the index.
-    return now, max(now, newest or now, key=Version)
+    return now, max(now, newest, key=Version)
 
 
 def _update_package(layout: Layout, change: Change) -> None:
@@ -170,9 +174,12 @@ def _update_clone(clone: str, layout: Layout, change: Change) -> None:
         check_starts(copy.python, "the new version")
         record_commit(copy.path, new)
 
-        launchers = [launcher_of(layout), *launchers_in(os.path.join(clone, "core"))]
+        launchers = [launcher_of(layout)]
+        for path in launchers_in(os.path.join(clone, "core")):
+            if path not in launchers:
+                launchers.append(path)
         with signals_blocked(), undoing() as undo:
-            _swap_in(copy, list(dict.fromkeys(launchers)), change, undo)
+            _swap_in(copy, launchers, change, undo)
             if old != new:
                 fast_forward(git, old, new)
 

@@ -68,7 +68,8 @@ def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
 
 def _shadowed_by(session: Session, match: Match) -> list[str]:
     """Return the places of the commands that a command or category shadows."""
-    siblings, _ = session.catalog.children(session.catalog.find(match.words[:-1]))
+    above = session.catalog.find(match.words[:-1])
+    siblings, _ = session.catalog.children(above)
     shadows: list[str] = []
     for sibling in siblings:
         if sibling.words == match.words:

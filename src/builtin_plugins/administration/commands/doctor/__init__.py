@@ -12,7 +12,12 @@ from builtin_plugins.administration.commands.doctor import (
 )
 from builtin_plugins.administration.commands.doctor.subject import Subject, finding
 from builtin_plugins.administration.declared import FORMAT, argument, self_command
-from builtin_plugins.administration.findings import Finding, counted, grouped
+from builtin_plugins.administration.findings import (
+    Finding,
+    counted,
+    grouped,
+    has_errors,
+)
 from host import HostError
 from host.cli.session import Session
 
@@ -38,7 +43,7 @@ def doctor(session: Session, fix: bool, format: str) -> int:
         session.show_json({"checks": list(_CHECKS), "findings": rows})
     else:
         session.show(_page(subject, findings))
-    return 1 if any(finding.kind == "error" for finding in findings) else 0
+    return int(has_errors(findings))
 
 
 def _examine(subject: Subject, *, fix: bool) -> Iterator[Finding]:
@@ -84,12 +89,14 @@ def _row(entry: Finding) -> dict[str, object]:
 
 def _page(subject: Subject, findings: list[Finding]) -> str:
     """Return the findings below the names of their checks, and a line with the result."""
-    rows = [(entry.rule, entry.problem.what, entry) for entry in findings]
+    rows = []
+    for entry in findings:
+        rows.append((entry.rule, entry.problem.what, entry))
     lines = list(grouped(rows, subject.session.terminal))
     if lines:
         lines.append("")
     lines.append(_result(subject, findings))
-    return "".join(f"{line}\n" for line in lines)
+    return "\n".join([*lines, ""])
 
 
 def _result(subject: Subject, findings: list[Finding]) -> str:
@@ -97,7 +104,8 @@ def _result(subject: Subject, findings: list[Finding]) -> str:
         return f"no problems in: {', '.join(_CHECKS)}"
 
     result = counted(findings)
-    if any(entry.kind == "error" and entry.fix for entry in findings):
+    fixable = [entry for entry in findings if entry.fix]
+    if has_errors(fixable):
         result += f"; to apply the safe fixes: {subject.call} self doctor --fix"
     return result
 

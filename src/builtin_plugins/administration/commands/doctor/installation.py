@@ -28,10 +28,11 @@ def files(subject: Subject) -> Iterator[Finding]:
     init = f"{subject.call} self init {shlex.quote(root)}"
 
     if subject.wrong:
-        if os.path.lexists(config_file):
-            remedy = subject.wrong.remedy or f"fix {config_file}"
-        else:
+        remedy = subject.wrong.remedy
+        if not os.path.lexists(config_file):
             remedy = init
+        elif not remedy:
+            remedy = f"fix {config_file}"
         yield finding(subject.wrong.what, remedy)
         return
 
@@ -76,7 +77,8 @@ def settings(subject: Subject) -> Iterator[Finding]:
     try:
         capture_settings(settings_file, {**subject.environ, **variables})
     except HostError as error:
-        yield finding(error.what, error.remedy or f"fix {settings_file}")
+        remedy = error.remedy or f"fix {settings_file}"
+        yield finding(error.what, remedy)
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:

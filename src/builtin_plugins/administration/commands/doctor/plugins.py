@@ -37,7 +37,9 @@ def plugins(subject: Subject) -> Iterator[Finding]:
     """Yield the plugins that are broken or whose files are missing."""
     unusable: dict[str, Entry] = {}
     for entry in effective_registry(subject.plugins_dir).entries.values():
-        if entry.enabled and not make_source(entry).is_present(subject.plugins_dir):
+        if not entry.enabled:
+            continue
+        if not make_source(entry).is_present(subject.plugins_dir):
             unusable[entry.name] = entry
 
     for plugin in subject.lock.plugins.values():
@@ -80,7 +82,8 @@ def records(subject: Subject) -> Iterator[Finding]:
         read_trusted(subject.environ)
     except HostError as error:
         path = trusted_file(subject.environ)
-        yield finding(error.what, error.remedy or f"rm {shlex.quote(path)}")
+        remedy = error.remedy or f"rm {shlex.quote(path)}"
+        yield finding(error.what, remedy)
 
     for entry in effective_registry(subject.plugins_dir).entries.values():
         yield from _damaged_versions(subject, entry)
@@ -98,7 +101,9 @@ def _damaged_versions(subject: Subject, entry: Entry) -> Iterator[Finding]:
     versions = dict.fromkeys([entry.version_dir, *entry.versions])
     for version in filter(None, versions):
         path = store.path(version)
-        if not os.path.isdir(path) or read_kept_entry(path) is not None:
+        if not os.path.isdir(path):
+            continue
+        if read_kept_entry(path) is not None:
             continue
 
         remedy = f"rm -r {shlex.quote(path)}"

@@ -6,7 +6,12 @@ from builtin_plugins.administration.commands.lint.linter import Lint
 from builtin_plugins.administration.commands.lint.positions import with_positions
 from builtin_plugins.administration.commands.lint.rules import shellcheck_findings
 from builtin_plugins.administration.declared import FORMAT, argument, self_command
-from builtin_plugins.administration.findings import Finding, counted, grouped
+from builtin_plugins.administration.findings import (
+    Finding,
+    counted,
+    grouped,
+    has_errors,
+)
 from builtin_plugins.administration.pages import plural
 from host import Problem
 from host.cli.session import Session
@@ -35,7 +40,11 @@ def lint(session: Session, directory: str | None, format: str, verbose: bool) ->
     here. If shellcheck is on PATH, it also checks the scripts.
     """
     lint = Lint(session)
-    unplaced = [*(lint.here() if directory is None else lint.directory(directory))]
+    if directory is None:
+        unplaced = list(lint.here())
+    else:
+        unplaced = list(lint.directory(directory))
+    # The pass before has collected the scripts.
     unplaced += shellcheck_findings(lint.shell_scripts, session.environ)
     findings = with_positions(unplaced)
 
@@ -52,7 +61,7 @@ def lint(session: Session, directory: str | None, format: str, verbose: bool) ->
     else:
         _show_text(session, findings, lint.count)
         session.show_lines(*_summaries(lint, verbose=verbose))
-    return 1 if any(finding.kind == "error" for finding in findings) else 0
+    return int(has_errors(findings))
 
 
 def _summaries(lint: Lint, *, verbose: bool) -> Iterator[str]:

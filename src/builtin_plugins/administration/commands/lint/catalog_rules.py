@@ -12,17 +12,19 @@ from host.run.projects import Project
 
 def shadowed(catalog: Catalog, projects: Sequence[Project] = ()) -> Iterator[Finding]:
     """Yield a finding for each hidden command; a hidden one in a project is only a hint."""
-    roots: list[str] = []
+    roots = []
     for project in projects:
-        folders = (project.root, os.path.realpath(project.commands_dir))
-        roots += [f"{folder}/" for folder in folders]
+        roots.append(f"{project.root}/")
+        roots.append(f"{os.path.realpath(project.commands_dir)}/")
 
     listed = contents(catalog, (), deep=True)
     rows: list[Command | Category] = [*listed.commands, *listed.categories]
     for row in rows:
         winner = "the category of that name"
         if isinstance(row, Command):
-            winner = row.definition.file or f"plugin {row.plugin}"
+            winner = row.definition.file
+            if not winner:
+                winner = f"plugin {row.plugin}"
         for place in row.shadows:
             text = f"{' '.join(row.words)} is hidden by {winner}"
             remedy = "rename one of the two, or disable the plugin"
@@ -50,8 +52,10 @@ def moved_in_part(part: Catalog, whole: Catalog | None) -> Iterator[Finding]:
         problem = _problem_of_move(part, command)
         if problem is None:
             continue
+
         target = tuple(command.definition.moved_to.split())
-        is_inside = part.find(target[:1]).words == target[:1]
+        first_word = target[:1]
+        is_inside = part.find(first_word).words == first_word
         if is_inside or not _has_command(whole, target):
             yield Finding("definition", problem, hint=not is_inside)
 
@@ -70,4 +74,6 @@ def _has_command(catalog: Catalog | None, words: tuple[str, ...]) -> bool:
     if catalog is None:
         return False
     match = catalog.find(words)
-    return match.kind == "command" and match.words == words
+    if match.kind != "command":
+        return False
+    return match.words == words

@@ -114,11 +114,11 @@ class Lint:
             yield from self._moved_in(plugin.tree)
 
         else:
+            tree = CommandTree(root, scripts={})
             # In a Python project, only folders with a command.json are commands.
-            has_pyproject = os.path.exists(os.path.join(root, "pyproject.toml"))
-            if has_pyproject:
+            if os.path.exists(os.path.join(root, "pyproject.toml")):
                 yield from self._package(package_in(root))
-            tree = CommandTree(root, scripts=None if has_pyproject else {})
+                tree = CommandTree(root)
             yield from self.tree(FolderNode(tree))
             yield from self._moved_in(tree)
 
@@ -216,9 +216,7 @@ class Lint:
             # The other files in the folder of a command are its own.
             if command is None or command.is_script:
                 yield from _folder_findings(node)
-                # The root of a plugin with command folders is not a category itself.
-                has_scripts = node.tree.scripts is not None
-                if has_scripts or (node.parent and node.holds_commands()):
+                if _may_hold_scripts(node):
                     yield from left_out(node)
             pending += reversed(inside.values())
 
@@ -261,14 +259,17 @@ class Lint:
     def _take_note(self, node: FolderNode, command: Definition) -> None:
         """Count what the last lines list: who handles `--help`, descriptions, ignored tags."""
         words = node.written.removeprefix(node.tree.path).strip("/")
-        words = words or os.path.basename(node.at)
+        if not words:
+            words = os.path.basename(node.at)
         name = " ".join([*node.tree.under, *words.split("/")])
 
         script = ""
         if not command.in_python:
             script = os.path.join(command.directory, command.entrypoint)
-        answers = "script" if script_gets_help(command, script) else "page"
-        self.help.setdefault(answers, []).append(name)
+        who = "page"
+        if script_gets_help(command, script):
+            who = "script"
+        self.help.setdefault(who, []).append(name)
 
         if not command.description:
             self.descriptions["no"].append(name)
@@ -284,19 +285,31 @@ def _no_projects() -> tuple[list[Project], list[Problem]]:
     return [], []
 
 
-def _folder_findings(node: FolderNode) -> Iterator[Finding]:
-    """Yield the problems with the folders in a node.
+def _may_hold_scripts(node: FolderNode) -> bool:
+    """Return whether a script in a folder looks like a command that somebody forgot to define."""
+    if node.tree.scripts is not None:
+        return True
+    # The root of a plugin with command folders is not a category itself.
+    if node.parent is None:
+        return False
+    return node.holds_commands()
 
-    A folder whose name is no word is only a hint, unless it has a definition: it may be meant for
-    something else than commands.
-    """
+
+def _folder_findings(node: FolderNode) -> Iterator[Finding]:
+    """Yield the problems with the folders in a node."""
     for problem in node.problems:
         is_folder = problem.path != node.at
-        has_wrong_name = is_folder and not is_word(os.path.basename(problem.path))
-        has_definition = any(
-            os.path.exists(f"{problem.path}/{name}") for name in _DEFINITIONS
-        )
-        if has_wrong_name and not has_definition:
+        if is_folder and not _is_meant_for_commands(problem.path):
             yield Finding("undefined", problem, hint=True)
         else:
             yield Finding("definition", problem)
+
+
+def _is_meant_for_commands(folder: str) -> bool:
+    """Return whether a folder has a name or a definition as a category or command has."""
+    if is_word(os.path.basename(folder)):
+        return True
+    for name in _DEFINITIONS:
+        if os.path.exists(f"{folder}/{name}"):
+            return True
+    return False

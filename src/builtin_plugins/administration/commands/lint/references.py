@@ -90,13 +90,16 @@ def entrypoints_in(
     Only a reference that the file writes out is checked, as in `{"entrypoint": "x.y:z"}`.
     """
     lines = code.splitlines()
-    for value in _written_entrypoints(ast.parse(code)):
-        fault = _fault_in_hooks_file(path, str(value.value), folders)
-        if fault is not None:
-            # The column is in characters, and `col_offset` in bytes.
-            before = lines[value.lineno - 1][: value.col_offset]
-            column = len(before.decode(errors="replace")) + 1
-            yield fault.finding(path, value.lineno, column, is_here=is_here)
+    for text in _written_entrypoints(ast.parse(code)):
+        fault = _fault_in_hooks_file(path, str(text.value), folders)
+        if fault is None:
+            continue
+
+        # The column is in characters, and `col_offset` in bytes.
+        line = lines[text.lineno - 1]
+        before = line[: text.col_offset].decode(errors="replace")
+        column = len(before) + 1
+        yield fault.finding(path, text.lineno, column, is_here=is_here)
 
 
 def imports_hooks(code: bytes, attribute: str) -> bool:
@@ -177,10 +180,9 @@ def find_module(name: str, folders: Sequence[str] = ()) -> ModuleSpec | None:
                 return None
             places = [*spec.submodule_search_locations]
             spec = PathFinder.find_spec(f"{spec.name}.{part}", places)
+    # For example, a module that is imported already has no `__spec__`.
     except (ImportError, ValueError):
-        return (
-            None  # for example, a module that is imported already and has no `__spec__`
-        )
+        return None
     return spec
 
 
@@ -226,7 +228,10 @@ class _Names(ast.NodeVisitor):
     def visit_alias(self, node: ast.alias) -> None:
         if node.name == "*":
             self.is_open = True
-        self._bind(node.asname or node.name.partition(".")[0])
+        name = node.asname
+        if not name:  # `import x.y` binds x
+            name, _, _ = node.name.partition(".")
+        self._bind(name)
 
     def visit_Assign(self, node: ast.Assign) -> None:
         known = {*self.bound}

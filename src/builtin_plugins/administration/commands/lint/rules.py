@@ -62,17 +62,22 @@ def keys_and_systems(definition: Definition) -> Iterator[Finding]:
         yield Finding("definition", problem)
 
     for key in definition.extra:
-        if not key.startswith(_OWN_MARKS) and key not in reported:
-            remedy = f"if it is your own key, name it x-{key}"
-            problem = Problem(definition.file, "unknown key", remedy, key)
-            yield Finding("definition", problem)
+        if key.startswith(_OWN_MARKS) or key in reported:
+            continue
+        remedy = f"if it is your own key, name it x-{key}"
+        problem = Problem(definition.file, "unknown key", remedy, key)
+        yield Finding("definition", problem)
 
 
 def is_doubtful(description: str) -> bool:
     """Return whether a description in a script's header is perhaps another comment."""
-    is_word = " " not in description.strip()
-    is_unfinished = description.endswith((":", ";", ",", "{", "\\"))
-    return is_word or is_unfinished or "://" in description or len(description) > _LONG
+    if " " not in description.strip():
+        return True
+    if description.endswith((":", ";", ",", "{", "\\")):  # it is unfinished
+        return True
+    if len(description) > _LONG:
+        return True
+    return "://" in description
 
 
 def default_command(definition: Definition, node: FolderNode) -> Iterator[Finding]:
@@ -80,9 +85,11 @@ def default_command(definition: Definition, node: FolderNode) -> Iterator[Findin
     word = definition.default
     if not word:
         return
+
     command: Definition | None = None
     try:
-        inner = node.enter(node.aliased(word) or word)
+        name = node.aliased(word) or word
+        inner = node.enter(name)
         if inner is not None:
             command = inner.read_command()
     except HostError:
@@ -96,9 +103,10 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
     """Yield a finding for each secret whose value `envs` has in plain text."""
     secrets = declared_secrets(definition, definition.envs)
     for name, value in definition.envs.items():
-        is_masked = name in secrets or is_secret(name)
         # A value with `$` takes the secret from elsewhere.
-        if is_masked and value and "$" not in value:
+        if not value or "$" in value:
+            continue
+        if name in secrets or is_secret(name):
             text = "looks like a secret, which every reader of this file can see"
             remedy = 'set the secret in the environment, or put a reference to it into "secrets"'
             problem = Problem(definition.file, text, remedy, f"envs.{name}")
@@ -110,22 +118,24 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
 
     `known` has the variables that the caller and settings.conf set.
     """
-    if not definition.reads_sources and (definition.envs or definition.env_files):
+    has_variables = bool(definition.envs or definition.env_files)
+    if has_variables and not definition.reads_sources:
         what = '"sources" is false, so "envs" and "env_files" have no effect'
         yield Finding("variables", Problem(definition.file, what, key="sources"))
 
     # A run sets these variables, or fails, before it reads the sources.
-    needed: list[str] = [*definition.required_envs]
+    needed: dict[str, str] = dict.fromkeys(definition.required_envs, "")
     for argument in definition.args:
-        needed.append(argument.variable)
-    layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
+        needed[argument.variable] = ""
+    layers = Layers({**needed, **known}, {})
     reader, problems = _read_sources(definition, layers)
 
     texts = [("env_files", text) for text in definition.env_files]
     # A file that was not read may define any name.
     if not layers.missing and not layers.unasked:
         problems += reader.undefined
-        texts += [(f"envs.{name}", text) for name, text in definition.envs.items()]
+        for name, text in definition.envs.items():
+            texts.append((f"envs.{name}", text))
     for key, text in texts:
         for name in _undefined_names(text, definition, layers):
             problems.append(_undefined(name, definition.file, key))
@@ -139,7 +149,8 @@ def _read_sources(
     """Read `env_files` and `envs` into `layers`; return the reader, and the problems."""
     schemes = []
     for reference in definition.secrets.values():
-        schemes.append(SecretScheme(reference.partition(":")[0], ""))
+        scheme, _, _ = reference.partition(":")
+        schemes.append(SecretScheme(scheme, ""))
     problems: list[Problem] = []
     reader = _LintReader((), definition, layers, problems.append, schemes)
     try:
@@ -174,7 +185,8 @@ def _undefined_names(text: str, definition: Definition, layers: Layers) -> list[
     """Return the variables in `text` that nothing defines, sorted, except those with a default."""
     names: dict[str, None] = {}
     expand(text, names.setdefault)
-    needed = names.keys() - {*_WITH_DEFAULT.findall(text), *definition.secrets}
+    with_default = _WITH_DEFAULT.findall(text)
+    needed = names.keys() - {*with_default, *definition.secrets}
     undefined = []
     for name in sorted(needed):
         if layers.get(name) is None and not from_system(name):
