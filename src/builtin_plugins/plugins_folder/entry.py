@@ -176,20 +176,24 @@ class Entry(Record):
         """
         if self.is_users_directory:
             return ""
-        origin = self.commit or self.sha256
         if not self.is_package:
-            return origin[:16]
-        is_fetched = bool(origin or self.packages)
+            return self.origin[:16]
+        is_fetched = bool(self.origin or self.packages)
         if not is_fetched:
             return ""
 
         import hashlib  # imported here because most lists of plugins need it for no entry
 
-        facts = [origin]
+        facts = [self.origin]
         for package in self.packages:
             facts.append(f"{package.name}=={package.version}")
         digest = hashlib.sha256("\n".join(facts).encode()).hexdigest()
         return f"{self.version}-{digest[:12]}"
+
+    @property
+    def origin(self) -> str:
+        """Return the commit or, without one, the checksum of what was fetched, or ""."""
+        return self.commit or self.sha256
 
     @property
     def source_and_ref(self) -> tuple[str, str, str]:
@@ -199,6 +203,11 @@ class Entry(Record):
     def is_users_directory(self) -> bool:
         """Return whether the plugin is the user's own directory, not a copy or a package."""
         return KINDS[self.kind] == "directory"
+
+    @property
+    def is_linked(self) -> bool:
+        """Return whether only the user has the files: a directory, or a package's project."""
+        return self.is_users_directory or self.dev
 
     @property
     def is_package(self) -> bool:

@@ -51,8 +51,12 @@ def env(
         listed = set(shown)
         if not all:
             listed &= _relevant(run, traced)
-        # By name; variables without a rank, which the run itself sets, are the last.
-        names = tuple(sorted(listed, key=lambda name: (not shown[name].rank, name)))
+
+        def order(name: str) -> tuple[bool, str]:
+            # Variables without a rank, which the run itself sets, are the last.
+            return not shown[name].rank, name
+
+        names = tuple(sorted(listed, key=order))
     rows = [_row(name, shown.get(name)) for name in names]
 
     _report_problems(session, run)
@@ -96,11 +100,14 @@ def _split(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split `words` into the words of a command and the variable names that follow them."""
     match = session.find(words)
-    if match.kind == "unknown" and words[len(match.words)].isupper():
+    if match.kind == "unknown":
+        unknown = words[len(match.words)]
         # The words before the name may be a category with an entrypoint of its own.
-        match = session.find(match.words)
+        if unknown.isupper():
+            match = session.find(match.words)
 
-    if match.definition is None or not match.definition.is_command:
+    definition = match.definition
+    if definition is None or not definition.is_command:
         return words, ()
     return match.words, words[len(match.words) :]
 

@@ -154,9 +154,10 @@ def _tree_of_plugin(session: Session, plugin: str, undo: ExitStack) -> Path:
     path = Path(plugins_dir, plugin)
     visible = [name for name in names_in(str(path)) if not name.startswith(".")]
     if not visible:  # a killed import may have made only the directory
+        manifest = str(path / MANIFEST)
         make_directory(str(path), undo=undo)
-        undo.callback(discard, str(path / MANIFEST))
-        write_file(str(path / MANIFEST), _json({"name": plugin, "scripts": {}}))
+        undo.callback(discard, manifest)
+        write_file(manifest, _json({"name": plugin, "scripts": {}}))
 
     registry = effective_registry(plugins_dir)
     entry = registry.entries.get(plugin, Entry(plugin, "local"))
@@ -213,7 +214,8 @@ def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> 
         code += f'case ${{1-}} in {tool.direct}) ;; *) set -- -- "$@" ;; esac\n'
 
     # The installation may be moved, or be another person's clone.
-    is_inside = Path(os.path.realpath(root)) in file.resolve().parents
+    real_root = Path(os.path.realpath(root))
+    is_inside = real_root in file.resolve().parents
     start = folder if is_inside else None
     call = tool.call.format(
         file=_quoted(file, start),

@@ -27,4 +27,5 @@ def list_(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
         command = " ".join(match.words)
         remedy = "name a category, or omit WORDS"
         raise UsageError(f"{command} is a command", remedy)
-    session.show(listing_text(session, match, format, everything=all, deep=True))
+    text = listing_text(session, match, format, everything=all, deep=True)
+    session.show(text)

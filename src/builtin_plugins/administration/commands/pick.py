@@ -56,7 +56,8 @@ def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
 
     if print:
         arguments = _asked_arguments(session, chosen)
-        session.show_lines(shlex.join([session.program, *chosen.words, *arguments]))
+        line = shlex.join([session.program, *chosen.words, *arguments])
+        session.show_lines(line)
         return 0
 
     # A run that asks for arguments shows its line after the questions.

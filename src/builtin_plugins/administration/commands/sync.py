@@ -13,6 +13,7 @@ from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.program.shipped_files import (
     CLI_JSON,
+    has_repository,
     is_checkout,
     renew,
 )
@@ -59,7 +60,7 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
     commands are shown first.
     """
     root = session.layout.root
-    is_git = os.path.lexists(os.path.join(root, ".git"))
+    is_git = has_repository(root)
     if is_checkout(root):
         raise OperationError(
             f"self sync cannot update the program's own checkout {root}",

@@ -57,7 +57,8 @@ def trust(
 def _show_trusted(session: Session, format: str) -> None:
     roots = sorted(read_trusted(session.run_environ))
     if format == "json":
-        session.show_json({"projects": [{"path": root} for root in roots]})
+        projects = [{"path": root} for root in roots]
+        session.show_json({"projects": projects})
     elif roots:
         session.show_lines(*roots)
     else:

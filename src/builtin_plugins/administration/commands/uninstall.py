@@ -12,6 +12,7 @@ from builtin_plugins.administration.program import launcher
 from builtin_plugins.administration.program.shipped_files import (
     HASHES,
     TEAM_SOURCE,
+    has_repository,
     shipped_files,
 )
 from builtin_plugins.administration.questions import ask_to_continue
@@ -40,7 +41,7 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     program = session.program
     environ = session.environ
 
-    if purge and _is_checkout(root):
+    if purge and has_repository(root):
         what = f"{root} is a git checkout; --purge could remove your work"
         raise OperationError(what, "remove the directory yourself")
 
@@ -71,10 +72,6 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     session.show_lines(f"uninstalled {program}")
 
 
-def _is_checkout(root: str) -> bool:
-    return os.path.lexists(os.path.join(root, ".git"))
-
-
 def _remaining(
     session: Session, siblings: Iterable[str], *, purge: bool
 ) -> Iterator[str]:
@@ -84,7 +81,7 @@ def _remaining(
 
     if not purge:
         how_to_remove = "; to remove it, add --purge"
-        if _is_checkout(root):
+        if has_repository(root):
             how_to_remove = ""
         for path in _recorded(session):
             yield f"  {path}: a record of runs{how_to_remove}"
@@ -181,7 +178,7 @@ def _recorded(session: Session) -> list[str]:
 
 def _unchanged(root: str) -> Iterator[str]:
     """Yield the shipped files that the user did not change; in a checkout, yield nothing."""
-    if _is_checkout(root):
+    if has_repository(root):
         return
 
     for file in shipped_files():

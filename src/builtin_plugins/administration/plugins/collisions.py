@@ -74,10 +74,10 @@ def _query_staged(entry: Entry, change: Change) -> Lock:
     from host.planning.discovery import query_package
     from host.records import PluginPackage
 
-    folders = make_source(entry).folders(change.files)
+    folders = tuple(make_source(entry).folders(change.files))
     distributions = package_folder.distributions_in([change.files])
-    points = package_folder.entry_points(distributions)
-    package = PluginPackage(entry.name, tuple(folders), tuple(points), entry.under)
+    points = tuple(package_folder.entry_points(distributions))
+    package = PluginPackage(entry.name, folders, points, entry.under)
 
     change.session.make_packages_importable()
     return query_package(change.session.installation, package)

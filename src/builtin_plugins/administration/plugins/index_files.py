@@ -134,9 +134,10 @@ def _files_on(page: str, change: Change) -> list[tuple[str, str]]:
         return []
 
     files = []
-    for address, checksum in _LINK.findall(content.decode("utf-8", "replace")):
-        file = os.path.basename(unquote(urlsplit(address).path))
-        files.append((file, checksum))
+    html = content.decode("utf-8", "replace")
+    for address, checksum in _LINK.findall(html):
+        path = unquote(urlsplit(address).path)
+        files.append((os.path.basename(path), checksum))
     return files
 
 

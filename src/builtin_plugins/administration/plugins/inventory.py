@@ -211,6 +211,7 @@ def named_plugin(
     """
     if plugins is None:
         plugins = inventory(session, "none")
+
     # A plugin's own name comes before the entry points of other packages.
     for plugin in plugins:
         if plugin.entry.name == name:
@@ -270,7 +271,7 @@ def _known_plugin(
         state = "missing"
         reason = "its files are missing"
         # Only the user has the files of a linked directory.
-        if not (entry.is_users_directory or entry.dev):
+        if not entry.is_linked:
             reason += f"; restore them with: {restore}"
     elif reason:
         state = "broken"

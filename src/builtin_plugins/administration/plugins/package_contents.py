@@ -42,7 +42,8 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginVersion:
             names.append(point.name)
             modules.add(point.module)
 
-        files = {folder: [str(path) for path in distribution.files or ()]}
+        listed = distribution.files or ()
+        files = {folder: [str(path) for path in listed]}
         for root in linked:
             files[root] = _files_of(root, modules)
 

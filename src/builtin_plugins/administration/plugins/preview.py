@@ -228,7 +228,8 @@ def _path_folders(plugin: PluginVersion) -> list[str]:
             root = definition.plugin_root
             if not root:
                 root = definition.path_roots[0]
-            path = os.path.relpath(os.path.realpath(folder), os.path.realpath(root))
+            real_root = os.path.realpath(root)
+            path = os.path.relpath(os.path.realpath(folder), real_root)
             folders.add(path)
     return sorted(folders)
 
@@ -261,12 +262,16 @@ def _own_files(command: Definition) -> dict[str, bytes]:
     # A script stands among other commands; the files beside it are not its own.
     paths: Iterable[Path] = [Path(command.file)]
     is_folder = bool(command.file) and not command.is_script
+    contents = {}
     try:
         if is_folder:
             paths = Path(command.directory).iterdir()
-        return {path.name: path.read_bytes() for path in paths if path.is_file()}
+        for path in paths:
+            if path.is_file():
+                contents[path.name] = path.read_bytes()
     except OSError:
         return {}
+    return contents
 
 
 def why_it_stays(session: Session, entry: Entry) -> str:
@@ -295,10 +300,9 @@ def why_it_stays(session: Session, entry: Entry) -> str:
 
 def version_text(entry: Entry) -> str:
     """Return the version and the commit, or the start of the checksum if there is neither."""
-    commit = entry.commit[:12]
-    if entry.version and commit:
-        return f"{entry.version} ({commit})"
-    return entry.version or commit or entry.sha256[:12] or "unknown"
+    if entry.version and entry.commit:
+        return f"{entry.version} ({entry.commit[:12]})"
+    return entry.version or entry.origin[:12] or "unknown"
 
 
 def heading(entry: Entry) -> str:

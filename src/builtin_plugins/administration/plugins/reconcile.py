@@ -134,11 +134,11 @@ def _clear(plugins_dir: str) -> None:
 
     for name in names_in(plugins_dir):
         # The dot comes from `temporary`; without it, this is the link of a plugin `NAME.tmp`.
-        if not (name.startswith(".") and name.endswith(".tmp")):
-            continue
+        is_temporary = name.startswith(".") and name.endswith(".tmp")
         path = os.path.join(plugins_dir, name)
-        if os.path.islink(path):
+        if is_temporary and os.path.islink(path):
             atomic.discard(path)
+
     remove_abandoned(plugins_dir)
 
 

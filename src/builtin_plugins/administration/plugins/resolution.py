@@ -78,7 +78,8 @@ def resolve(
     """
     program = program_distributions()
     constraints = Path(change.area, "constraints.txt")
-    lines = _write_stubs(program, os.path.join(change.area, "stubs"))
+    stubs = os.path.join(change.area, "stubs")
+    lines = _write_stubs(program, stubs)
     constraints.write_text("".join(lines), encoding="utf-8")
 
     options = ["--constraint", str(constraints), *_binary_options(sources)]
@@ -163,7 +164,8 @@ def _resolve_with_pip(
 
     packages = []
     direct = set()
-    for item in json.loads(Path(report).read_text("utf-8"))["install"]:
+    answered = json.loads(Path(report).read_text("utf-8"))
+    for item in answered["install"]:
         name = canonicalize_name(item["metadata"]["name"])
         version = item["metadata"]["version"]
         if item["is_direct"]:

@@ -138,6 +138,11 @@ def is_checkout(root: str) -> bool:
     return os.path.exists(os.path.join(root, ".git"))
 
 
+def has_repository(root: str) -> bool:
+    """Return whether an installation is a clone or worktree of a git repository."""
+    return os.path.lexists(os.path.join(root, ".git"))
+
+
 def cli_json(program: str) -> bytes:
     """Return the content of the shipped cli.json, with `program` as its name."""
     content = Path(_skeleton(), CLI_JSON).read_bytes()
@@ -157,7 +162,9 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
     """
     made = 0
     is_new = not os.path.lexists(os.path.join(root, CLI_JSON))
-    for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
+    files = list(shipped_files())
+    files.sort(key=lambda file: file.relative == CLI_JSON)
+    for file in files:
         if file.relative in without:
             continue
         is_example = not file.is_own and file.relative != GITIGNORE
@@ -195,7 +202,7 @@ def own_files(root: str) -> list[ShippedFile]:
 
 def _tracked(root: str) -> set[Path]:
     """Return the files below core/ that the installation's git repository tracks, if any."""
-    if not os.path.lexists(os.path.join(root, ".git")):
+    if not has_repository(root):
         return set()
 
     git = Git(root, os.environ, _GIT_SECONDS)

@@ -249,7 +249,7 @@ def session_of(session: Session, root: str, name: str) -> Session:
 
 def source_of_installation(root: str, environ: Mapping[str, str]) -> str:
     """Return the address that an installation was made from, or "" if it is unknown."""
-    if os.path.lexists(os.path.join(root, ".git")):
+    if shipped_files.has_repository(root):
         with suppress(OperationError):
             git = Git(root, environ, _GIT_SECONDS)
             address = git("config", "--get", "remote.origin.url")

@@ -92,7 +92,8 @@ def permissions(subject: Subject) -> Iterator[Finding]:
 
     for path in paths:
         if _is_open(path):
-            mode = stat.S_IMODE(os.stat(path).st_mode) & ~stat.S_IWOTH
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            mode &= ~stat.S_IWOTH
             yield finding(
                 f"every user can write to {path}",
                 f"chmod o-w {shlex.quote(path)}",

@@ -65,7 +65,7 @@ def _unusable(subject: Subject, entry: Entry) -> Finding:
         text = f"plugin {entry.name} is broken: {known.broken}"
 
     # Only the user has the files of a linked directory.
-    if entry.is_users_directory or entry.dev:
+    if entry.is_linked:
         return finding(text, f"put them back, or: {call} remove {entry.name}")
 
     fix = partial(_sync, subject.session, entry)

@@ -87,7 +87,8 @@ def programs(subject: Subject) -> Iterator[Finding]:
     # Without plugins from git, nobody needs git.
     if find_program("git", subject.environ) is None:
         entries = effective_registry(subject.plugins_dir).entries.values()
-        if any(make_source(entry).is_from_git for entry in entries):
+        sources = [make_source(entry) for entry in entries]
+        if any(source.is_from_git for source in sources):
             text = "git is missing; plugins from repositories need it"
             yield finding(text, "install it")
 

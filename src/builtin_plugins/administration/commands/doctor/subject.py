@@ -28,7 +28,8 @@ class Subject:
         try:
             self.plugins_dir = session.installation.plugins_dir
             self.lock = session.current_lock or session.refresh_lock()
-            self.commands = contents(Catalog(self.lock), (), deep=True).commands
+            listing = contents(Catalog(self.lock), (), deep=True)
+            self.commands = listing.commands
         except HostError as error:
             self.wrong = error
 

@@ -171,7 +171,8 @@ class Lint:
 
     def _plugin(self, plugin: PluginVersion) -> Iterator[Finding]:
         """Check a plugin whose plugin.json is valid."""
-        self.count += os.path.exists(os.path.join(plugin.root, MANIFEST))
+        if os.path.exists(os.path.join(plugin.root, MANIFEST)):
+            self.count += 1
         for problem in misspelt_keys(plugin.root):
             yield Finding("definition", problem)
         missing = missing_path(plugin)

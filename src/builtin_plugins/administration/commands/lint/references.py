@@ -75,7 +75,10 @@ def _fault_of_name(module: str, attribute: str, names: _Names) -> Fault | None:
     name = attribute.partition(".")[0]
     if name not in names.bound:
         text = f"{module} does not define {name}"
-        public = [bound for bound in sorted(names.bound) if not bound.startswith("_")]
+        public = []
+        for bound in sorted(names.bound):
+            if not bound.startswith("_"):
+                public.append(bound)
         return Fault(text, did_you_mean(name, public))
     if attribute in names.values:
         return Fault(f"{name} in {module} is neither a function nor a click command")

@@ -56,7 +56,8 @@ def keys_and_systems(definition: Definition) -> Iterator[Finding]:
     reported = {problem.key for problem in definition.warnings}
     problems = [*definition.warnings]
     # A run ignores a name of a system that it does not know.
-    for key, systems in (("os", definition.os), ("sudo", definition.sudo_systems)):
+    systems_of_keys = {"os": definition.os, "sudo": definition.sudo_systems}
+    for key, systems in systems_of_keys.items():
         problems += unknown_names(definition.file, key, systems, SYSTEMS)
     for problem in problems:
         yield Finding("definition", problem)

@@ -127,10 +127,8 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     listed = listed_plugin(session, source, timeout)
     if listed is None:
-        checksum = sha256 or ""
-        plugin_source = parse_source(
-            source, ref=ref or "", sha256=checksum, site=site, ssh=ssh
-        )
+        version = {"ref": ref or "", "sha256": sha256 or ""}
+        plugin_source = parse_source(source, **version, site=site, ssh=ssh)
     elif ref or sha256:
         what = "--ref and --sha256 cannot be used with a name from a catalogue"
         raise UsageError(what)
@@ -146,9 +144,10 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
         what = "--team cannot be used with a directory"
         raise UsageError(what, "add a git repository instead")
 
+    options = {"prefix": prefix, "split": split, "under": under}
     plugin_source = plugin_source.replaced(
         name=name or "",
-        scripts=_scripts(entry, {"prefix": prefix, "split": split, "under": under}),
+        scripts=_scripts(entry, options),
         path=() if no_path else None,  # None: a directory of plain scripts gets the key
     )
     choices = Choices(yes=yes, force=force, team=team)
@@ -251,13 +250,12 @@ def _add(
             return
 
     change.messages.debug(f"fetching {given.source}")
-    staged = ensure_built(source.fetch(change), change, yes=choices.yes)
+    fetched = source.fetch(change)
+    staged = ensure_built(fetched, change, yes=choices.yes)
     entry = staged.entry
     if entry.is_in_environment:
-        session.show_lines(
-            f"{entry.name} {entry.version} is among the packages that the program itself has; "
-            "nothing was installed"
-        )
+        what = f"{entry.name} {entry.version} is among the packages that the program itself has"
+        session.show_lines(f"{what}; nothing was installed")
         return
 
     if former is None:

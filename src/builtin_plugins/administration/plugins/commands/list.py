@@ -25,7 +25,8 @@ def plugin_list(session: Session, format: str) -> None:
     """
     plugins = inventory(session)
     if format == "json":
-        session.show_json({"plugins": [plugin.described() for plugin in plugins]})
+        described = [plugin.described() for plugin in plugins]
+        session.show_json({"plugins": described})
         return
     if not plugins:
         add = f"{session.program} self plugin add SOURCE"
@@ -47,7 +48,7 @@ def _with_reasons(lines: list[str], plugins: list[KnownPlugin]) -> Iterator[str]
 
 def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
     entry = plugin.entry
-    version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
+    version = entry.version or entry.origin[:12] or "-"
     words = plugin.words
     # Without its files, a plugin has the words of its addition.
     if not words and plugin.state in ("missing", "broken"):

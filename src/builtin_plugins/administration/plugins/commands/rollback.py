@@ -97,8 +97,7 @@ def _matching(kept: list[Entry], text: str) -> list[Entry]:
     for version in kept:
         if text in (version.version, version.version_dir):
             exact.append(version)
-        checksum = version.commit or version.sha256
-        if checksum.startswith(text):
+        if version.origin.startswith(text):
             beginning.append(version)
 
     if exact:

@@ -90,8 +90,9 @@ def missing_entries(session: Session, shared: Registry | None = None) -> list[En
 
     missing = []
     for entry in shared.entries.values():
-        if entry.is_users_directory or entry.dev:
-            if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
+        if entry.is_linked:
+            link = os.path.join(plugins_dir, entry.name)
+            if not os.path.isdir(link):
                 what = f"{entry.name} is a directory on another machine"
                 session.messages.warn(f"{what}; add your own copy of it")
         elif not has_version(entry, registry, plugins_dir):

@@ -98,7 +98,8 @@ def _update(
 
         staged = ensure_built(staged, change, yes=choices.yes)
         # The address may have got another form, but an update changes no source.
-        staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
+        new_entry = staged.entry.replaced(source=entry.source)
+        staged = staged.replaced(entry=new_entry)
         show = partial(preview, session, entry)
         question = f"Update {entry.name}?"
         is_updated = install_staged(staged, change, choices, show, question)
@@ -116,11 +117,6 @@ def _is_current(entry: Entry, staged: PluginVersion) -> bool:
         return entry.version_dir == staged.entry.version_dir
 
     # What has not been built yet is known by its commit or its file, or else by its version.
-    built_of = _commit_or_checksum(staged.entry)
-    if built_of:
-        return built_of == _commit_or_checksum(entry)
+    if staged.entry.origin:
+        return staged.entry.origin == entry.origin
     return staged.unbuilt.items() <= entry.built_packages.items()
-
-
-def _commit_or_checksum(entry: Entry) -> str:
-    return entry.commit or entry.sha256

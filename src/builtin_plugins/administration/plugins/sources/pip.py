@@ -196,7 +196,8 @@ class PipSource(PluginSource):
             change.messages.line(f"{name} {problem}; looking for versions that fit")
             remove_path(change.files)
 
-        return self._stage_newest(entry.replaced(packages=()), change, wheel, agreed)
+        entry = entry.replaced(packages=())
+        return self._stage_newest(entry, change, wheel, agreed)
 
     def _checked_name(self, wheel: str) -> str:
         """Return the name of a wheel. Raises PluginError if it cannot be the plugin."""
@@ -222,7 +223,9 @@ class PipSource(PluginSource):
         resolution = resolve(wanted, change, local=name, sources=agreed)
         if resolution.unbuilt:
             return PluginVersion(entry, unbuilt=resolution.unbuilt)
-        return self._stage(entry.replaced(packages=resolution.packages), change, wheel)
+
+        entry = entry.replaced(packages=resolution.packages)
+        return self._stage(entry, change, wheel)
 
     def _stage(self, entry: Entry, change: Change, wheel: str = "") -> PluginVersion:
         """Stage what was just resolved, as `_stage_packages` does.
@@ -274,9 +277,10 @@ class PipSource(PluginSource):
             raise PluginError(what)
 
         main = distributions[entry.name]
+        summary = main.metadata.get("Summary") or ""
         entry = entry.replaced(
             version=str(main.version),
-            description=str(main.metadata.get("Summary") or ""),
+            description=str(summary),
             python=package_folder.needed_python(change.files),
         )
         return read_package(entry, folders)

@@ -56,7 +56,8 @@ class VenvCopy(NamedTuple):
 
     def install(self, installer: Installer, *arguments: str) -> None:
         """Install packages into the copy, as `Installer.install` does."""
-        installer._replace(held=(self.held,)).install(*arguments, python=self.python)
+        installer = installer._replace(held=(self.held,))
+        installer.install(*arguments, python=self.python)
 
     def swap(self, undo: ExitStack) -> None:
         """Exchange the copy and the original.
@@ -117,7 +118,8 @@ def _venv_lock(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
     If another process holds the lock, wait for it and call `on_wait` with a message. Raises
     OperationError after the longest wait or, without `on_wait`, at once.
     """
-    return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), on_wait)
+    config = os.path.join(sys.prefix, "pyvenv.cfg")
+    return file_lock(os.path.realpath(config), on_wait)
 
 
 def _repoint_scripts(path: str, prefix: str) -> None:
