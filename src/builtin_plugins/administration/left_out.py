@@ -26,6 +26,7 @@ def left_out(node: FolderNode) -> Iterator[Finding]:
         for name in sorted(os.listdir(node.at)):
             if name == entrypoint:
                 continue
+
             word = script_word(name)
             is_candidate = word != ""
             if node.owned:

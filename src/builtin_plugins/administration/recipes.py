@@ -109,6 +109,7 @@ def _definition(
     first_line = ""
     if description:
         first_line, _, _ = description.strip().partition("\n")
+
     definition = {
         "description": first_line.strip(),
         "group": group,
@@ -301,6 +302,7 @@ def _lines_outside_define(text: str) -> Iterator[str]:
     r"""Yield the lines of a Makefile without recipes and `define`; `\:` becomes a NUL."""
     text = text.replace("\\\n", " ").replace("\\:", "\0")
     depth = 0
+
     for line in text.splitlines():
         if _DEFINE.match(line):
             depth += 1

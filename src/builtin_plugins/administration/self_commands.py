@@ -54,6 +54,7 @@ def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(
         ("self", "plugin"), "plugin", "Add, list, update and remove plugins"
     )
+
     for name in _MODULES:
         yield from commands_in(importlib.import_module(f"{_HERE}.{name}"))
 
@@ -64,6 +65,7 @@ def commands_in(module: ModuleType) -> Iterator[CommandDeclaration]:
         declared = getattr(function, DECLARATION, None)
         if not isinstance(declared, SelfCommand):
             continue
+
         # A module may also import a command's function from another one.
         if function.__module__ != module.__name__:
             continue

@@ -76,6 +76,7 @@ def _relevant(run: Run, traced: Mapping[str, Variable]) -> set[str]:
     for declared in definition.args:
         if declared.env in run.environ:
             names.add(declared.env)
+
     for name, variable in traced.items():
         if variable.rank != SYSTEM or variable.shadows:
             names.add(name)
@@ -86,9 +87,11 @@ def _report_problems(session: Session, run: Run) -> None:
     """Report what a run of the command would lack."""
     for path in run.layers.missing:
         session.messages.warn(f"{path}: this environment file does not exist")
+
     for reference in run.layers.unasked:
         what = f"{reference}: not resolved, so its variables are missing here"
         session.messages.line(f"{session.program}: {what}")
+
     try:
         run.check_variables()
     except SourceError as failure:

@@ -217,6 +217,7 @@ def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> 
     real_root = Path(os.path.realpath(root))
     is_inside = real_root in file.resolve().parents
     start = folder if is_inside else None
+
     call = tool.call.format(
         file=_quoted(file, start),
         directory=_quoted(file.parent, start),

@@ -165,6 +165,7 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     else:
         files = fill_template("plugin", **values)
         commands_dir = ""
+
     for path, text in fill_template("greeting", **values).items():
         files[f"{commands_dir}{path}"] = text
     files = {f"{name}/{path}": text for path, text in sorted(files.items())}
@@ -172,6 +173,7 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
 
     lines = ["made"]
     lines += [f"  {path}" for path in files]
+
     source = f"./{name}"
     if python:
         build = "python3 -m pip wheel --no-deps --wheel-dir dist"

@@ -108,6 +108,7 @@ def _choose_in_fzf(
         "CLI_PICK_PROGRAM": _launcher(session),
         "CLI_PICK_OPTIONS": shlex.join(options),
     }
+
     argv = [
         fzf,
         "--layout=reverse",
@@ -119,6 +120,7 @@ def _choose_in_fzf(
         _PREVIEW,
         "--preview-window=down,60%,wrap",
     ]
+
     rows = "\n".join(_rows(session, commands))
     finished = subprocess.run(
         argv,
@@ -261,6 +263,7 @@ def _asked_arguments(session: Session, chosen: Command) -> list[str]:
     missing = _missing(session, chosen)
     if missing is None:
         return []
+
     for declared in definition.args:
         if declared.secret and declared.required:
             return []

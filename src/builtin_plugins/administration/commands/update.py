@@ -124,6 +124,7 @@ def _versions(session: Session, clone: str, seconds: float) -> tuple[str, str]:
         git = Git(clone, environ, seconds)
         head = git("rev-parse", "HEAD").decode().strip()
         newest = newer_commit(git) or head
+
         now = installed_commit()
         if now == newest:
             now = head  # the files are old, so the update has to finish

@@ -32,4 +32,5 @@ def version(session: Session, format: str) -> None:
         facts["name"] = config.name
         facts["version"] = config.version
         facts["installation"] = session.layout.root
+
     session.show_json(facts)

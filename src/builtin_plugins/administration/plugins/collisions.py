@@ -140,6 +140,7 @@ def _collisions(
     _, others = declarations(lock, entry)
     before = Catalog(others)
     earlier = _earlier_plugins(entry, change)
+
     for words in sorted(new):
         existing = before.find(words)
         existing_runs = _is_of(existing, earlier, lock)

@@ -59,6 +59,7 @@ def ensure_built(staged: PluginVersion, change: Change, *, yes: bool) -> PluginV
             f"{unbuilt_text(staged)}: no wheel; building one runs the package's own code, and "
             "the new commands are shown after the build"
         )
+
         otherwise = "nothing was changed"
         ask_to_continue(session, "Build it?", yes, otherwise, required=True)
         agreed += staged.unbuilt
@@ -186,6 +187,7 @@ def _record(
         version = store_of(change.plugins_dir, entry.name).path(entry.version_dir)
         _write_entry(entry, version)
         locked.undo.callback(_write_entry, former, version)
+
     locked.registry.put(entry, team=team)
 
 

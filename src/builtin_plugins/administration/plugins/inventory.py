@@ -182,6 +182,7 @@ def _unchanged_trees(
             continue
         if not entry.enabled:
             continue
+
         manifest = os.path.join(plugins_dir, entry.name, directory.MANIFEST)
         if entry.version_dir or lock.stamps.get(manifest) == "":
             trees[tree.plugin] = tree
@@ -250,6 +251,7 @@ def _known_plugin(
     `own` has what it declares, and `restore` is the command that restores missing files.
     """
     in_lock = plugins_of(lock, entry)
+
     root = ""
     if plugin:
         entry = plugin.entry

@@ -53,6 +53,7 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginVersion:
             commands |= in_trees
             for problem in invalid:
                 problems.append(relocated(problem, root, entry.name))
+
             for path in paths:
                 if _module_name(path) in modules:
                     code += Path(root, path).read_bytes() + b"\n"
@@ -61,6 +62,7 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginVersion:
     placed = {}
     for words, definition in commands.items():
         placed[*entry.under, *words] = definition
+
     hooks, words_in_code = declarations_in(code)
     declared = [(*entry.under, *words) for words in words_in_code]
     return PluginVersion(

@@ -45,12 +45,14 @@ def program_distributions() -> dict[str, Any]:
     """
     complete_import_path()
     path = program_path()
+
     program: dict[str, Any] = {}
     pending = [Requirement(OWN_DISTRIBUTION)]
     while pending:
         name = canonicalize_name(pending.pop().name)
         if name in program:
             continue
+
         for distribution in importlib_metadata.distributions(name=name, path=path):
             program[name] = distribution
             pending += needed(distribution)
@@ -164,6 +166,7 @@ def _owners_of_modules(program: Mapping[str, Any]) -> dict[str, str]:
             is_top_level = len(file.parts) == 1
             if is_top_level and file.suffix != ".py":
                 continue
+
             module, _, _ = file.parts[0].partition(".")
             if module:
                 owners.setdefault(module.casefold(), name)
@@ -211,6 +214,7 @@ def linked_folders(folder: str) -> list[str] | None:
             # These are the rules of Python's module `site`.
             if line.startswith(("import ", "import\t")):
                 return None
+
             path = line.strip()
             if path and not line.startswith("#"):
                 folders.append(os.path.join(folder, path))

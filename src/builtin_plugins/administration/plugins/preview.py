@@ -91,6 +91,7 @@ def _change_title(before: Entry, after: Entry) -> str:
         if after.path:
             folders = ", ".join(after.path)
         changes.append(f"folders that a run appends to PATH: {folders}")
+
     if not changes:
         return f"{after.name}: {version_text(before)} → {version}"
     # A linked directory has no versions.
@@ -181,9 +182,11 @@ def change_lines(
             added.append((words, definition))
         elif _differs(old[words], definition):
             changed.append((words, definition))
+
     for words, definition in old.items():
         if words not in new:
             removed.append((words, definition))
+
     lines = [title, *command_lines({"+": added, "-": removed, "~": changed})]
 
     # Rights and requirements deserve a line of their own, whichever command brings them.
@@ -205,6 +208,7 @@ def _uses(commands: _Commands) -> dict[str, list[str]]:
     for words, definition in commands.items():
         if definition.sudo:
             with_sudo.append(" ".join(words))
+
         variables.update(definition.envs)
         required.update(definition.required_envs)
         programs.update(map(str, definition.requires))
@@ -241,6 +245,7 @@ def _uses_of_plugin(plugin: PluginVersion) -> dict[str, list[str]]:
     for package in entry.packages:
         if package.name != entry.name:
             packages.append(f"{package.name} {package.version}")
+
     return {
         "Python hooks": list(plugin.hooks),
         "packages": packages,
@@ -262,6 +267,7 @@ def _own_files(command: Definition) -> dict[str, bytes]:
     # A script stands among other commands; the files beside it are not its own.
     paths: Iterable[Path] = [Path(command.file)]
     is_folder = bool(command.file) and not command.is_script
+
     contents = {}
     try:
         if is_folder:

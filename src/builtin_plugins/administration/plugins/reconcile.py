@@ -185,6 +185,7 @@ def _record_kept_disabled(plugins_dir: str, registry: Registry) -> None:
         is_here = os.path.lexists(os.path.join(plugins_dir, name))
         if entry.is_in_environment and not is_here:
             is_here = _is_installed(name)
+
         if is_here:
             registry.put(entry)
         else:

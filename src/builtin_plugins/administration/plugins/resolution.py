@@ -119,6 +119,7 @@ def _write_wheel(distribution: Any, directory: str, linked: Sequence[str] = ()) 
     name = canonical_name.replace("-", "_")
     base = f"{name}-{distribution.version}"
     info = f"{base}.dist-info"
+
     files = {f"{info}/WHEEL": _WHEEL, f"{info}/RECORD": ""}
     for file in ("METADATA", "entry_points.txt"):
         files[f"{info}/{file}"] = distribution.read_text(file) or ""
@@ -345,6 +346,7 @@ def _explained(output: str, wanted: str) -> str:
             owner = re.search(_DEPENDS + re.escape(text), output)
             if owner:
                 subject = owner[1]
+
             subject = subject.replace("==", " ")
             has = f"the program has {name} {distribution.version}"
             return f"{subject} needs {text}, {has}"
@@ -384,6 +386,7 @@ def install_into(
         requirements = _requirements_file(lines, change)
         options = ["--target", folder, "--no-deps", *_binary_options(sources)]
         change.installer.install(*options, "--requirement", requirements)
+
     discard(os.path.join(folder, ".lock"))  # of uv
     _check_installed(folder, packages, lines)
 

@@ -133,6 +133,7 @@ def parse_catalogue(
     fields = Fields(path, parse_json(path, content))
     if fields.value("plugins") is None:
         raise fields.wrong("plugins", "an array of objects", None)
+
     listed = []
     problems = []
     for item in fields.objects("plugins"):
@@ -148,6 +149,7 @@ def _parsed(fields: Fields) -> ListedPlugin:
     if not is_plugin_name(name):
         what = "not a valid plugin name; use a-z, 0-9, ., _ and -"
         raise fields.refused("name", what)
+
     return ListedPlugin(
         name,
         fields.filled("source", required=True),

@@ -43,6 +43,7 @@ def launcher_text(interpreter: str) -> str:
     if any(mark in interpreter for mark in " \t\\'\""):
         quoted = interpreter.replace("\\", "\\\\").replace("'", "\\'")
         head = f"#!/usr/bin/env -S '{quoted}' -IS"
+
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
         raise OperationError(f"{interpreter}: this path is too long for a launcher")
 
@@ -151,6 +152,7 @@ def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
     write_launcher(launcher)
     write_man_page(os.path.basename(launcher))
     record_installation(root)
+
     try:
         with os_errors_explained():
             renew(root, warn)
@@ -206,6 +208,7 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
         folder = os.path.dirname(path)
         if os.path.basename(folder) != "core":
             continue
+
         if is_launcher(path):
             launchers.append(path)
     return launchers

@@ -46,6 +46,7 @@ def news(session: Session) -> None:
     stamp = session.installation.cache_path("news")
     with suppress(OSError, HostError):
         _mention(session, stamp)
+
     with suppress(OSError):
         if _is_due(stamp):
             # The file is touched before the check, so that a failed check is not repeated today.
@@ -76,6 +77,7 @@ def _detach(work: Callable[[], None]) -> None:
     """Call `work` in a new process, without a terminal and without this process's open files."""
     if os.fork():
         return
+
     try:
         os.setsid()
         os.closerange(0, os.sysconf("SC_OPEN_MAX"))

@@ -79,6 +79,7 @@ def check_updatable(environ: Mapping[str, str], launcher: str) -> None:
     if command:
         what = f"{file}: a package manager installed this program"
         raise OperationError(what, command)
+
     if installer not in ("pip", "uv"):
         what = f"{sys.prefix}: {installer} installed this program"
         raise OperationError(what, f"update it with {installer}")
@@ -112,6 +113,7 @@ def _command_of_owner(path: str, environ: Mapping[str, str]) -> str:
         manager = question[0]
         if find_program(manager, environ) is None:
             continue
+
         with suppress(OperationError, OSError):
             answer = bounded_call([*question, path], environ, _SECONDS, manager)
             if answer.status:

@@ -92,6 +92,7 @@ def shipped_files() -> Iterator[ShippedFile]:
         originals = [top]
         if top.is_dir():
             originals = sorted(top.rglob("*"))
+
         for original in originals:
             if original.is_file() and not _is_left_out(original):
                 yield ShippedFile(original.relative_to(skeleton), original)
@@ -162,6 +163,7 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
     """
     made = 0
     is_new = not os.path.lexists(os.path.join(root, CLI_JSON))
+
     files = list(shipped_files())
     files.sort(key=lambda file: file.relative == CLI_JSON)
     for file in files:
@@ -170,6 +172,7 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
         is_example = not file.is_own and file.relative != GITIGNORE
         if is_example and not is_new:
             continue
+
         path = os.path.join(root, file.relative)
         if os.path.lexists(path):
             continue
@@ -180,6 +183,7 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         write_file(path, content, file.original.stat().st_mode & 0o777)
         made += 1
+
     _write_hashes(root, own_files(root))
     return made
 
@@ -239,6 +243,7 @@ def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
     for file in files:
         content = file.original.read_bytes()
         lines.add(file.checksum(content))
+
     if len(lines) == known:
         return
 

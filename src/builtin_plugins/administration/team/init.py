@@ -222,6 +222,7 @@ def prepare_git(root: str) -> None:
     patterns = shipped_files.gitignore().read_text(encoding="utf-8")
     for pattern in _MORE_IGNORED:
         patterns += f"{pattern}\n"
+
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
     atomic.write_file(exclude, patterns)
 

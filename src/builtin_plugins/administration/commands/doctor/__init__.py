@@ -67,6 +67,7 @@ def _is_fixed(subject: Subject, entry: Finding) -> bool:
     """Apply the fix of a finding, and return whether there is one that succeeded."""
     if entry.fix is None:
         return False
+
     try:
         entry.fix()
     except (HostError, OSError) as failure:

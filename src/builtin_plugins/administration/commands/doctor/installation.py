@@ -121,6 +121,7 @@ def lock(subject: Subject) -> Iterator[Finding]:
     for path in subject.session.installation.locks:
         if not os.path.isfile(path):
             continue
+
         status = os.lstat(path)
         is_others = status.st_uid not in (0, os.geteuid())
         is_writable_by_others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

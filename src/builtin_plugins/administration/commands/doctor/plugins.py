@@ -124,6 +124,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
     for command in subject.commands:
         if command.definition.entrypoint != ENTRYPOINT:
             continue
+
         settings = tool_settings_of(command, subject.environ)
         for path in abandoned(settings.paths.install_dir):
             yield finding(

@@ -42,6 +42,7 @@ def _problem_of_launcher(subject: Subject, path: str) -> str:
     """Return why a launcher does not work, or "". The first problem is the one that users meet."""
     if not os.access(path, os.X_OK):
         return "is not executable"
+
     try:
         start_of(path, subject.environ)
     except HostError as error:
@@ -116,6 +117,7 @@ def requirements(subject: Subject) -> Iterator[Finding]:
             program=subject.call,
             starts_programs=True,
         )
+
         try:
             if not session.safe:
                 run.read_variables()

@@ -61,6 +61,7 @@ def lint(session: Session, directory: str | None, format: str, verbose: bool) ->
     else:
         _show_text(session, findings, lint.count)
         session.show_lines(*_summaries(lint, verbose=verbose))
+
     return int(has_errors(findings))
 
 
@@ -77,12 +78,14 @@ def _summaries(lint: Lint, *, verbose: bool) -> Iterator[str]:
         count = len(commands)
         if not commands:
             continue
+
         if verbose or count <= _MOST_NAMES:
             yield f"{title}: {', '.join(commands)}"
         else:
             first = ", ".join(commands[:_MOST_NAMES])
             rest = count - _MOST_NAMES
             yield f"{title}: {count} commands: {first} and {rest} more"
+
     if verbose:
         for tag, count in sorted(lint.ignored_tags.items()):
             yield f"ignored tag: {tag} ({plural(count, 'script')})"
@@ -101,6 +104,7 @@ def _show_text(session: Session, findings: Sequence[Finding], count: int) -> Non
             problem = finding.problem
             text = f"{problem.line}:{problem.column}: {problem.message}"
             rows.append((problem.path, text, finding))
+
         lines = grouped(rows, session.terminal)
         session.show("\n".join([*lines, "", counted(findings), ""]))
 

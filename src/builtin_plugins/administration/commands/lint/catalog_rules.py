@@ -25,6 +25,7 @@ def shadowed(catalog: Catalog, projects: Sequence[Project] = ()) -> Iterator[Fin
             winner = row.definition.file
             if not winner:
                 winner = f"plugin {row.plugin}"
+
         for place in row.shadows:
             text = f"{' '.join(row.words)} is hidden by {winner}"
             remedy = "rename one of the two, or disable the plugin"

@@ -66,6 +66,7 @@ class Lint:
         self._known = {**dict.fromkeys(names, ""), **session.environ}
         self._session = session
         self._is_here = False  # whether what is checked belongs to this installation
+
         self.count = 0
         self.shell_scripts: list[str] = []
         self.help: dict[str, list[str]] = {}

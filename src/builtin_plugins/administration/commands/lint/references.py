@@ -62,6 +62,7 @@ def reference_fault(reference: str, folders: Sequence[str] = ()) -> Fault | None
         return Fault(f"{spec.origin} is not valid Python: {failure}")
     except (HostError, FileNotFoundError):
         return None
+
     names = _Names()
     names.visit(tree)
     return _fault_of_name(module, attribute, names)

@@ -59,6 +59,7 @@ def keys_and_systems(definition: Definition) -> Iterator[Finding]:
     systems_of_keys = {"os": definition.os, "sudo": definition.sudo_systems}
     for key, systems in systems_of_keys.items():
         problems += unknown_names(definition.file, key, systems, SYSTEMS)
+
     for problem in problems:
         yield Finding("definition", problem)
 
@@ -95,6 +96,7 @@ def default_command(definition: Definition, node: FolderNode) -> Iterator[Findin
             command = inner.read_command()
     except HostError:
         return  # the invalid command is reported separately
+
     if command is None or not command.entrypoint:
         text = f"this category has no command {word}"
         yield Finding("definition", Problem(definition.file, text, key="default"))
@@ -152,6 +154,7 @@ def _read_sources(
     for reference in definition.secrets.values():
         scheme, _, _ = reference.partition(":")
         schemes.append(SecretScheme(scheme, ""))
+
     problems: list[Problem] = []
     reader = _LintReader((), definition, layers, problems.append, schemes)
     try:
@@ -188,6 +191,7 @@ def _undefined_names(text: str, definition: Definition, layers: Layers) -> list[
     expand(text, names.setdefault)
     with_default = _WITH_DEFAULT.findall(text)
     needed = names.keys() - {*with_default, *definition.secrets}
+
     undefined = []
     for name in sorted(needed):
         if layers.get(name) is None and not from_system(name):
@@ -208,6 +212,7 @@ def path_folders(definition: Definition) -> Iterator[Finding]:
         if error.problem.path == definition.file:  # each file is checked once
             yield Finding("definition", error.problem)
         return
+
     for folder in folders:
         is_of_this_file = folder.source.startswith(f"{definition.file}:")
         if is_of_this_file and not os.path.isdir(folder.path):
@@ -251,6 +256,7 @@ def hooks(
     if not hook_names and not imports_hooks(code, attribute):
         what = "no function is marked with @hookimpl, so no hook is called"
         yield Finding("plugin", Problem(path, what, line=1))
+
     yield from entrypoints_in(path, code, folders, is_here=is_here)
 
 
@@ -306,6 +312,7 @@ def shellcheck_findings(
     program = find_program("shellcheck", environ)
     if not (program and scripts):
         return
+
     command = [program, *_OPTIONS, "--", *scripts]
     try:
         ended = bounded_call(command, environ, _SHELLCHECK_SECONDS, program)

@@ -377,6 +377,7 @@ def _add_version(
     if not install_staged(version, change, choices, show, question):
         session.show_lines(_installed(entry, change))
         return
+
     next_steps = ["commit plugins/registry.json for your team"]
     if not team:
         next_steps = _ways(entry, change)
@@ -409,6 +410,7 @@ def _name_is_taken(former: Entry, given: Entry, change: Change) -> PluginError:
     if former.source:
         owner = f"the plugin from {masked_text(former.source)}"
     what = f"{former.name} is already the name of {owner}"
+
     *_, removal = _ways(former, change)
     if not make_source(given).name_hint:
         return PluginError(what, removal)

@@ -53,9 +53,11 @@ def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
     # Without its files, a plugin has the words of its addition.
     if not words and plugin.state in ("missing", "broken"):
         words = list(entry.words)
+
     shown = words[:_MOST_WORDS]
     if len(words) > _MOST_WORDS:
         shown.append(f"{len(words) - _MOST_WORDS} more")
+
     return (
         entry.name,
         version,

@@ -52,6 +52,7 @@ def _to_remove(session: Session, name: str) -> KnownPlugin:
     except UsageError:
         if not is_plugin_name(name):
             raise
+
         store = store_of(session.installation.plugins_dir, name)
         if os.path.lexists(store.link) or os.path.lexists(store.directory):
             return KnownPlugin(Entry(name, "local"), "broken")

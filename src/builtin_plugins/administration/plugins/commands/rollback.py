@@ -43,6 +43,7 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
     is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
     if not is_fixed:
         target = target.replaced(source=entry.source)
+
     with begin_change(session) as change:
         kept = store_of(plugins_dir, entry.name).link_target(target.version_dir)
         # Commands may have been added since this version was the current one. It must not replace
@@ -76,6 +77,7 @@ def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
             return match
     if matches:
         return matches[-1]
+
     texts = ", ".join(map(version_text, kept)) or "none"
     raise OperationError(f"{entry.name}: no {what} is kept; kept versions: {texts}")
 

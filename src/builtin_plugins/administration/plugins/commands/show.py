@@ -70,6 +70,7 @@ def _facts(
     for kept_version in kept_versions(plugins_dir, entry):
         if kept_version.version_dir != entry.version_dir:
             kept.append(version_text(kept_version))
+
     # The lock has no hooks of a disabled plugin.
     hooks = ", ".join(plugin.hooks or version.hooks)
     if hooks and entry.hooks:

@@ -127,6 +127,7 @@ def sync_plugin(
         staged = make_source(entry).restore(change)
         if not choices.dry_run:
             staged = ensure_built(staged, change, yes=choices.yes)
+
         # A package may have been resolved again, because it does not fit this program.
         if not entry.is_package and staged.entry.version_dir != entry.version_dir:
             expected = version_text(entry)

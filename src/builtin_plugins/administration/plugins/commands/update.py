@@ -91,6 +91,7 @@ def _update(
             version = version_text(entry)
             session.show_lines(f"{entry.name}: {version} is the newest version")
             return
+
         if staged.unbuilt and choices.dry_run:
             text = f"{version_text(entry)} → to be built: {unbuilt_text(staged)}"
             session.show_lines(f"{entry.name}: {text}")
@@ -103,6 +104,7 @@ def _update(
         show = partial(preview, session, entry)
         question = f"Update {entry.name}?"
         is_updated = install_staged(staged, change, choices, show, question)
+
     if is_updated:
         session.show_lines(f"updated {entry.name}")
     elif not choices.dry_run:

@@ -83,6 +83,7 @@ class GitSource(PluginSource):
             commit=entry.commit,
             inside=self.subdirectory,
         )
+
         entry = entry.replaced(commit=commit, pinned=entry.pinned or is_pinned)
         return self.stage_contents(entry, change, change.files, entry.source)
 
@@ -198,6 +199,7 @@ def _fetch_objects(git: Git, address: str, commit: str) -> str:
 
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
     git.contact(address, "fetch", *options, "--", address, *branches)
+
     name = f"{commit}^{{commit}}"
     try:
         full = git("rev-parse", "--verify", "--end-of-options", name)
@@ -262,6 +264,7 @@ def _large_file_pointers(root: str) -> list[str]:
                 continue
             if os.path.getsize(path) > _MOST_POINTER_BYTES:
                 continue
+
             if Path(path).read_bytes().startswith(_POINTER):
                 pointers.append(os.path.relpath(path, root))
     return sorted(pointers)
@@ -279,6 +282,7 @@ def _list_files(git: Git, commit: str) -> list[_ListedFile]:
     """Return all files and submodules of a commit."""
     output = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
     *lines, _ = output.split(b"\0")  # a NUL ends each line
+
     files = []
     for line in lines:
         facts, _, name = line.partition(b"\t")

@@ -73,12 +73,14 @@ def _check_site(text: str, site: str, *, ssh: bool) -> None:
     """Raise UsageError if --ssh or the name of a site is used with another SOURCE than a/b."""
     if SHORT.match(text):
         return
+
     if site:
         option = f"--{site}"
     elif ssh:
         option = "--ssh"
     else:
         return
+
     what = f"{option} can only be used with user/repository"
     raise UsageError(f"{what}, not {masked_text(text)}")
 
@@ -148,6 +150,7 @@ def is_path(text: str) -> bool:
     """Return whether SOURCE has the form of a path."""
     if "://" in text or _prefix(text):
         return False
+
     # Where a shell would see a path, too.
     if text in (".", "..", "~"):
         return True
@@ -196,6 +199,7 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
         source = source_class(kind)
         if source.prefix != prefix:
             continue
+
         address = source.address_of(rest, site, ssh=ssh)
         if address:
             return kind, address

@@ -127,11 +127,13 @@ def _repoint_scripts(path: str, prefix: str) -> None:
     old = os.fsencode(path)
     new = os.fsencode(prefix)
     bin_directory = os.path.join(path, "bin")
+
     for name in os.listdir(bin_directory):
         script = os.path.join(bin_directory, name)
         # The links are to the interpreter, outside the environment.
         if os.path.islink(script) or not os.path.isfile(script):
             continue
+
         with open(script, "rb") as file:
             content = file.read()
         if old in content:

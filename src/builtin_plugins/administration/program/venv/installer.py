@@ -65,6 +65,7 @@ def find_uv(environ: Mapping[str, str]) -> str:
         what = f"{sys.prefix} has no pip, and uv is not on PATH"
         remedy = f"install uv, or install pip with: {sys.executable} -m ensurepip"
         raise OperationError(what, remedy)
+
     return uv
 
 
@@ -150,6 +151,7 @@ class Installer(NamedTuple):
             directory=sys.prefix,
             held=self.held,
         )
+
         text = ended.stdout.decode("utf-8", "replace")
         if ended.status:
             text = f"{text}\n{ended.stderr.decode('utf-8', 'replace')}"
