@@ -152,8 +152,7 @@ def _tree_of_plugin(session: Session, plugin: str, undo: ExitStack) -> Path:
 
     plugins_dir = session.installation.plugins_dir
     path = Path(plugins_dir, plugin)
-    visible = [name for name in names_in(str(path)) if not name.startswith(".")]
-    if not visible:  # a killed import may have made only the directory
+    if not _has_files(path):
         manifest = str(path / MANIFEST)
         make_directory(str(path), undo=undo)
         undo.callback(discard, manifest)
@@ -167,6 +166,14 @@ def _tree_of_plugin(session: Session, plugin: str, undo: ExitStack) -> Path:
         hint = f'to accept scripts, add "scripts": {{}} to {MANIFEST}'
         raise OperationError(what, hint)
     return Path(directory_plugin.tree.path)
+
+
+def _has_files(plugin: Path) -> bool:
+    """Return whether a plugin is there; a killed import may have made only its directory."""
+    for name in names_in(str(plugin)):
+        if not name.startswith("."):
+            return True
+    return False
 
 
 def _scripts(

@@ -1,12 +1,14 @@
 """`self search`."""
 
+from collections.abc import Iterable
+
 from builtin_plugins.administration.declared import (
     ALL,
     LISTING_FORMAT,
     argument,
     self_command,
 )
-from host import Command, OperationError
+from host import Category, Command, OperationError
 from host.cli.listings import rendered
 from host.cli.session import Session
 
@@ -31,18 +33,23 @@ def search(session: Session, text: tuple[str, ...], all: bool, format: str) -> N
         raise OperationError(what, f"see: {session.program} self list")
 
     # The formats `tree` and `json` also show the categories above the commands.
+    matching = listing.replaced(
+        categories=tuple(_above(commands, listing.categories)),
+        commands=tuple(commands),
+    )
+    root = session.find(())
+    session.show(rendered(session, root, matching, format, deep=True))
+
+
+def _above(
+    commands: Iterable[Command], categories: Iterable[Category]
+) -> list[Category]:
+    """Return the categories that contain one of the commands, directly or not."""
     above = set()
     for command in commands:
         for count in range(1, len(command.words)):
             above.add(command.words[:count])
-    categories = []
-    for category in listing.categories:
-        if category.words in above:
-            categories.append(category)
-
-    matching = listing.replaced(categories=tuple(categories), commands=tuple(commands))
-    root = session.find(())
-    session.show(rendered(session, root, matching, format, deep=True))
+    return [category for category in categories if category.words in above]
 
 
 def _has(command: Command, terms: list[str]) -> bool:

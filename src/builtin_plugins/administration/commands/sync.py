@@ -96,9 +96,7 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
 def _to_newest(change: Change, yes: bool) -> None:
     """Show what the newest commit changes, ask, and fast-forward."""
     session = change.session
-    root = session.layout.root
-    git = change.git(root)
-
+    git = change.git(session.layout.root)
     address, old, new = fetch_newest(git)
     if old == new:
         _show_newest(session, git, old)
@@ -106,13 +104,31 @@ def _to_newest(change: Change, yes: bool) -> None:
     check_fast_forward(git, old, new, "git pull --rebase")
 
     # The files of the new commit are written beside the installation and examined there.
+    _write_aside(change, git, old, new, address)
+    _show_changes(change, git, old, new, address)
+    ask_to_continue(session, "Update?", yes, "nothing was changed")
+
+    with signals_blocked():
+        fast_forward(git, old, new)
+
+
+def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> None:
+    """Write the files of the commit `new` into `change.files`, and check them."""
+    session = change.session
+    root = session.layout.root
     aside = change.git(os.path.join(change.area, "aside.git"))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
     write_commit(aside, new, change.files, address, change.messages.warn)
     check_installation(change.files, address)
-    if not git("ls-tree", "--name-only", old, "--", str(CLI_JSON)):
+
+    has_configuration = git("ls-tree", "--name-only", old, "--", str(CLI_JSON))
+    if not has_configuration:
         _keep_configuration(session, change.files)
 
+
+def _show_changes(change: Change, git: Git, old: str, new: str, address: str) -> None:
+    """Show how the files in `change.files` differ from those of the installation."""
+    session = change.session
     staged = session_of(session, change.files, session.program)
     try:
         former_dir = session.installation.commands_dir
@@ -128,10 +144,6 @@ def _to_newest(change: Change, yes: bool) -> None:
         *change_lines(title, former, newest),
         *changed_lines(git, session, staged, old, new, address),
     )
-    ask_to_continue(session, "Update?", yes, "nothing was changed")
-
-    with signals_blocked():
-        fast_forward(git, old, new)
 
 
 def _show_newest(session: Session, git: Git, commit: str) -> None:

@@ -127,8 +127,8 @@ def inventory(
     entries = {**registry.entries}
     for name, plugin in directories.items():
         entries.setdefault(name, plugin.entry)
-    for name, version in sorted(_in_environment(lock)):
-        entries.setdefault(name, Entry(name, "environment", version=version))
+    for entry in _in_environment(lock):
+        entries.setdefault(entry.name, entry)
 
     declared: dict[str, list[Declared]] = {}
     for command in lock.commands:
@@ -189,8 +189,8 @@ def _unchanged_trees(
     return trees
 
 
-def _in_environment(lock: Lock) -> set[tuple[str, str]]:
-    """Return the name and version of each package with plugins in the program's environment."""
+def _in_environment(lock: Lock) -> list[Entry]:
+    """Return an entry for each package with plugins in the program's environment, by name."""
     packages = set()
     for plugin in lock.plugins.values():
         # A directory plugin has no entry point; a package in `plugins/` has folders.
@@ -198,7 +198,11 @@ def _in_environment(lock: Lock) -> set[tuple[str, str]]:
             continue
         if not plugin.ours:
             packages.add((plugin.package, plugin.version))
-    return packages
+
+    entries = []
+    for name, version in sorted(packages):
+        entries.append(Entry(name, "environment", version=version))
+    return entries
 
 
 def named_plugin(

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from builtin_plugins.administration.plugins.directory_contents import read_commands
@@ -48,15 +48,12 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginVersion:
             files[root] = _files_of(root, modules)
 
         for root, paths in files.items():
+            code += _code_of(root, paths, modules)
             trees = _command_trees(root, paths)
             in_trees, invalid = read_commands(*trees)
             commands |= in_trees
             for problem in invalid:
                 problems.append(relocated(problem, root, entry.name))
-
-            for path in paths:
-                if _module_name(path) in modules:
-                    code += Path(root, path).read_bytes() + b"\n"
 
     # The user may have chosen a category for all commands (`add --under`).
     placed = {}
@@ -74,6 +71,15 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginVersion:
         problems=tuple(problems),
         names=tuple(names),
     )
+
+
+def _code_of(root: str, paths: Iterable[str], modules: Collection[str]) -> bytes:
+    """Return the code of the modules `modules` among the files `paths`."""
+    code = b""
+    for path in paths:
+        if _module_name(path) in modules:
+            code += Path(root, path).read_bytes() + b"\n"
+    return code
 
 
 def _command_trees(root: str, paths: Iterable[str]) -> list[CommandTree]:

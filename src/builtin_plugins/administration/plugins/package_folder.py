@@ -150,10 +150,11 @@ def taken_module(folders: Sequence[str], program: Mapping[str, Any]) -> tuple[st
     for folder in folders:
         is_linked = folder != folders[-1]
         for entry in sorted(os.listdir(folder)):
-            # Some file systems ignore case.
-            module = entry.partition(".")[0].casefold()
-            path = os.path.join(folder, entry)
-            if module in owners and _is_module(path, is_linked=is_linked):
+            name, _, _ = entry.partition(".")
+            module = name.casefold()  # some file systems ignore case
+            if module not in owners:
+                continue
+            if _is_module(os.path.join(folder, entry), is_linked=is_linked):
                 return entry, owners[module]
     return "", ""
 
@@ -210,7 +211,8 @@ def linked_folders(folder: str) -> list[str] | None:
     """
     folders = []
     for file in sorted(Path(folder).glob("*.pth")):
-        for line in file.read_text("utf-8", "replace").splitlines():
+        text = file.read_text("utf-8", "replace")
+        for line in text.splitlines():
             # These are the rules of Python's module `site`.
             if line.startswith(("import ", "import\t")):
                 return None

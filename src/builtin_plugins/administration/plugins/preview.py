@@ -174,20 +174,7 @@ def change_lines(
 
     `used` (old version) and `uses` (new version) list what the plugin itself uses, such as hooks.
     """
-    added = []
-    removed = []
-    changed = []
-    for words, definition in new.items():
-        if words not in old:
-            added.append((words, definition))
-        elif _differs(old[words], definition):
-            changed.append((words, definition))
-
-    for words, definition in old.items():
-        if words not in new:
-            removed.append((words, definition))
-
-    lines = [title, *command_lines({"+": added, "-": removed, "~": changed})]
+    lines = [title, *_changed_commands(old, new)]
 
     # Rights and requirements deserve a line of their own, whichever command brings them.
     former_uses = {**_uses(old), **used}
@@ -197,6 +184,23 @@ def change_lines(
         if new_names:
             lines.append(f"  ! new {what}: {', '.join(new_names)}")
     return lines
+
+
+def _changed_commands(old: _Commands, new: _Commands) -> Iterator[str]:
+    """Yield a line for each command that is added, removed or changed."""
+    added = []
+    changed = []
+    for words, definition in new.items():
+        if words not in old:
+            added.append((words, definition))
+        elif _differs(old[words], definition):
+            changed.append((words, definition))
+
+    removed = []
+    for words, definition in old.items():
+        if words not in new:
+            removed.append((words, definition))
+    return command_lines({"+": added, "-": removed, "~": changed})
 
 
 def _uses(commands: _Commands) -> dict[str, list[str]]:

@@ -173,8 +173,9 @@ def _resolve_with_pip(
             direct.add(str(name))
             continue
 
-        url = item["download_info"]["url"]
-        sha256 = item["download_info"]["archive_info"]["hashes"]["sha256"]
+        file = item["download_info"]
+        url = file["url"]
+        sha256 = file["archive_info"]["hashes"]["sha256"]
         listed = listed_checksums(name, version, url, sha256, answer.output, change)
         is_built = not url.endswith(".whl")
         packages.append(Package(name, version, listed, is_built))

@@ -146,11 +146,9 @@ def _make(
     source: PluginSource, root: str, name: str, change: Change, *, yes: bool
 ) -> None:
     """Complete the staged files, show their contents, ask, and move them to `root`."""
-    if os.path.lexists(root):
-        is_free = os.path.isdir(root) and not os.listdir(root)
-        if not is_free:
-            what = f"{root}: already exists and is not empty"
-            raise OperationError(what, _OTHER_PLACE)
+    if not _is_free(root):
+        what = f"{root}: already exists and is not empty"
+        raise OperationError(what, _OTHER_PLACE)
 
     _complete(source, change, name)
     staged = session_of(change.session, change.files, name)
@@ -162,14 +160,25 @@ def _make(
         choices = Choices(yes=yes, force=True, dry_run=entry.is_package)
         sync.sync_plugin(staged, entry, choices, change.seconds, show)
     ask_to_continue(change.session, "Create it?", yes, "nothing was created")
+    _move(change.files, root)
 
-    # The files must be on disk before their directory gets its name.
+
+def _is_free(root: str) -> bool:
+    """Return whether there is nothing at `root`, or an empty directory."""
+    if not os.path.lexists(root):
+        return True
+    return os.path.isdir(root) and not os.listdir(root)
+
+
+def _move(files: str, root: str) -> None:
+    """Give the directory `files` the name `root`, which is free."""
     above = os.path.dirname(root)
-    os.chmod(change.files, atomic.mode_below(above))
-    atomic.sync_file_system(change.files)
+    os.chmod(files, atomic.mode_below(above))
+    # The files must be on disk before their directory gets its name.
+    atomic.sync_file_system(files)
     with suppress(FileNotFoundError):
         os.rmdir(root)
-    os.rename(change.files, root)
+    os.rename(files, root)
     atomic.sync_directory(above)
 
 

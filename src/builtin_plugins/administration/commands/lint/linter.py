@@ -96,32 +96,38 @@ class Lint:
         config_file = os.path.join(root, "core", "cli.json")
 
         if os.path.isdir(project.commands_dir):
-            yield from self.tree(FolderNode(project.tree, project=project))
-            # A project can move its own commands only, so no others are needed.
-            catalog = Catalog(Lock([], []), around=lambda: ([project], []))
-            yield from moved(catalog)
-
+            yield from self._project(project)
         elif os.path.lexists(config_file):
             layout = Layout(self._session.program, root, config_file)
-            installation = open_installation(layout, self._session.environ)
-            yield from self._installation(installation)
-            catalog = Catalog(self._lock_of(installation), around=_no_projects)
-            yield from shadowed(catalog)
-            yield from moved_in_part(catalog, None)
-
+            yield from self._other_installation(layout)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
             plugin = read_plugin(root, Entry("", "local"))
             yield from self._plugin(plugin)
             yield from self._moved_in(plugin.tree)
-
         else:
-            tree = CommandTree(root, scripts={})
-            # In a Python project, only folders with a command.json are commands.
-            if os.path.exists(os.path.join(root, "pyproject.toml")):
-                yield from self._package(package_in(root))
-                tree = CommandTree(root)
-            yield from self.tree(FolderNode(tree))
-            yield from self._moved_in(tree)
+            yield from self._folder(root)
+
+    def _project(self, project: Project) -> Iterator[Finding]:
+        yield from self.tree(FolderNode(project.tree, project=project))
+        # A project can move its own commands only, so no others are needed.
+        catalog = Catalog(Lock([], []), around=lambda: ([project], []))
+        yield from moved(catalog)
+
+    def _other_installation(self, layout: Layout) -> Iterator[Finding]:
+        installation = open_installation(layout, self._session.environ)
+        yield from self._installation(installation)
+        catalog = Catalog(self._lock_of(installation), around=_no_projects)
+        yield from shadowed(catalog)
+        yield from moved_in_part(catalog, None)
+
+    def _folder(self, root: str) -> Iterator[Finding]:
+        tree = CommandTree(root, scripts={})
+        # In a Python project, only folders with a command.json are commands.
+        if os.path.exists(os.path.join(root, "pyproject.toml")):
+            yield from self._package(package_in(root))
+            tree = CommandTree(root)
+        yield from self.tree(FolderNode(tree))
+        yield from self._moved_in(tree)
 
     def _lock_of(self, installation: OpenInstallation) -> Lock:
         """Return the lock of another installation; nothing of its plugins is run to make one.
@@ -242,6 +248,7 @@ class Lint:
             yield from rules.path_folders(definition)
             yield from rules.output(definition)
             yield from rules.calling_shell(definition)
+            yield from rules.unread_variables(definition)
             yield from rules.variables(definition, self._known)
 
             if definition.entrypoint:
@@ -260,11 +267,7 @@ class Lint:
 
     def _take_note(self, node: FolderNode, command: Definition) -> None:
         """Count what the last lines list: who handles `--help`, descriptions, ignored tags."""
-        words = node.written.removeprefix(node.tree.path).strip("/")
-        if not words:
-            words = os.path.basename(node.at)
-        name = " ".join([*node.tree.under, *words.split("/")])
-
+        name = _shown_words(node)
         script = ""
         if not command.in_python:
             script = os.path.join(command.directory, command.entrypoint)
@@ -277,10 +280,19 @@ class Lint:
             self.descriptions["no"].append(name)
         elif command.is_script and rules.is_doubtful(command.description):
             self.descriptions["doubtful"].append(name)
+
         if command.is_script:
             with suppress(FileNotFoundError):
                 tags = {*ScriptComments(command.file).ignored}  # each once in a script
                 self.ignored_tags.update(tags)
+
+
+def _shown_words(node: FolderNode) -> str:
+    """Return the words of a node's command, as the user types them."""
+    words = node.written.removeprefix(node.tree.path).strip("/")
+    if not words:
+        words = os.path.basename(node.at)
+    return " ".join([*node.tree.under, *words.split("/")])
 
 
 def _no_projects() -> tuple[list[Project], list[Problem]]:

@@ -99,8 +99,8 @@ def entrypoints_in(
         if fault is None:
             continue
 
-        # The column is in characters, and `col_offset` in bytes.
         line = lines[text.lineno - 1]
+        # The column is in characters, and `col_offset` in bytes.
         before = line[: text.col_offset].decode(errors="replace")
         column = len(before) + 1
         yield fault.finding(path, text.lineno, column, is_here=is_here)

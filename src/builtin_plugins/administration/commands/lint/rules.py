@@ -121,11 +121,6 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
 
     `known` has the variables that the caller and settings.conf set.
     """
-    has_variables = bool(definition.envs or definition.env_files)
-    if has_variables and not definition.reads_sources:
-        what = '"sources" is false, so "envs" and "env_files" have no effect'
-        yield Finding("variables", Problem(definition.file, what, key="sources"))
-
     # A run sets these variables, or fails, before it reads the sources.
     needed: dict[str, str] = dict.fromkeys(definition.required_envs, "")
     for argument in definition.args:
@@ -139,11 +134,21 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
         problems += reader.undefined
         for name, text in definition.envs.items():
             texts.append((f"envs.{name}", text))
+
     for key, text in texts:
         for name in _undefined_names(text, definition, layers):
             problems.append(_undefined(name, definition.file, key))
     for problem in problems:
         yield Finding("variables", problem)
+
+
+def unread_variables(definition: Definition) -> Iterator[Finding]:
+    """Yield a finding for variables in a definition whose variables are not read."""
+    if definition.reads_sources:
+        return
+    if definition.envs or definition.env_files:
+        what = '"sources" is false, so "envs" and "env_files" have no effect'
+        yield Finding("variables", Problem(definition.file, what, key="sources"))
 
 
 def _read_sources(

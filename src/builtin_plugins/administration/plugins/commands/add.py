@@ -339,18 +339,18 @@ def _add_version(
     """Show what a fetched or installed version adds or changes, ask, and install or record it."""
     session = change.session
     entry = version.entry
-    source = make_source(entry)
+    hint = make_source(entry).name_hint
     former = _entry_of_name(entry, change)
     if former:
         entry = entry.replaced(enabled=former.enabled)
     elif not is_plugin_name(entry.name):
         what = f"{entry.name!r} is not a valid plugin name"
-        raise PluginError(f"{what}; {NAME_RULE}{source.name_hint}")
+        raise PluginError(f"{what}; {NAME_RULE}{hint}")
 
     team = choices.team
     step = next_step(entry, change.registry, change.plugins_dir, team=team)
     if step is Step.NOTHING:
-        session.show_lines(f"{_installed(entry, change)}{source.name_hint}")
+        session.show_lines(f"{_installed(entry, change)}{hint}")
         return
     if step is Step.RECORD:
         recorded = change.registry.entries[entry.name]
@@ -359,7 +359,23 @@ def _add_version(
             line = f"{entry.name} is in plugins/registry.json; commit that file"
             session.show_lines(line)
             return
+
     check_not_empty(version, change.messages)
+    version = version.replaced(entry=entry)
+    _install_version(version, former, change, choices, verbose=verbose)
+
+
+def _install_version(
+    version: PluginVersion,
+    former: Entry | None,
+    change: Change,
+    choices: Choices,
+    *,
+    verbose: bool,
+) -> None:
+    """Show a version, ask, and install it in the place of `former`, if that is not None."""
+    session = change.session
+    entry = version.entry
 
     # What is restored is shown as if it were new: there are no files to compare it with.
     verb = "added"
@@ -372,14 +388,13 @@ def _add_version(
     elif former:
         verb = "restored"
 
-    version = version.replaced(entry=entry)
     show = partial(preview, session, current, verbose=verbose)
     if not install_staged(version, change, choices, show, question):
         session.show_lines(_installed(entry, change))
         return
 
     next_steps = ["commit plugins/registry.json for your team"]
-    if not team:
+    if not choices.team:
         next_steps = _ways(entry, change)
     session.show_lines(f"{verb} {entry.name}", *next_steps)
 

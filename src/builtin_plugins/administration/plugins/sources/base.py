@@ -303,8 +303,8 @@ def split_extras(text: str) -> tuple[str, str]:
         return text, ""
 
     path, extras = match.groups()
-    is_wheel = path.partition("?")[0].endswith(".whl")
-    if is_wheel or os.path.isdir(path):
+    file, _, _ = path.partition("?")
+    if file.endswith(".whl") or os.path.isdir(path):
         return path, extras
     return text, ""
 
