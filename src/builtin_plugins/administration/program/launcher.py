@@ -41,6 +41,7 @@ def launcher_text(interpreter: str) -> str:
     """
     head = f"#!{interpreter} -IS"
     if any(mark in interpreter for mark in " \t\\'\""):
+        # `env -S` splits and unquotes the line as a shell does.
         quoted = interpreter.replace("\\", "\\\\").replace("'", "\\'")
         head = f"#!/usr/bin/env -S '{quoted}' -IS"
 
@@ -234,10 +235,15 @@ def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
     return [path for path in paths if is_launcher(path, anywhere=anywhere)]
 
 
+def local_bin(environ: Mapping[str, str]) -> str:
+    """Return the directory where this program links launchers; it need not be on PATH."""
+    return os.path.join(home(environ), ".local", "bin")
+
+
 def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the links in ~/.local/bin and the directories on PATH, with their resolved targets."""
     # A link in ~/.local/bin is of use even if that directory is not on PATH yet.
-    directories = [os.path.join(home(environ), ".local", "bin")]
+    directories = [local_bin(environ)]
     for directory in environ.get("PATH", "").split(":"):
         if os.path.isabs(directory):
             directories.append(directory)

@@ -80,6 +80,7 @@ def _detach(work: Callable[[], None]) -> None:
 
     try:
         os.setsid()
+        # A program that reads the caller's output must not wait for this process.
         os.closerange(0, os.sysconf("SC_OPEN_MAX"))
         for _ in range(3):
             os.open(os.devnull, os.O_RDWR)

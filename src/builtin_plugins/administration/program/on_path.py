@@ -8,10 +8,15 @@ import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from builtin_plugins.administration.commands import completion
-from builtin_plugins.administration.program.launcher import is_launcher, write_man_page
+from builtin_plugins.administration.program.launcher import (
+    is_launcher,
+    local_bin,
+    write_man_page,
+)
 from builtin_plugins.administration.program.venv import in_venv
 from builtin_plugins.io.files import atomic
 from host import find_program
@@ -36,15 +41,8 @@ def link_on_path(
     `usual` says that the script that pip installed starts this installation, too.
     """
     name = os.path.basename(launcher)
-    link = os.path.join(home(environ), ".local", "bin", name)
-
-    def starts_it(path: str | None) -> bool:
-        if path is None:
-            return False
-        real = os.path.realpath(path)
-        if real == os.path.realpath(launcher):
-            return True
-        return usual and is_launcher(real)
+    link = os.path.join(local_bin(environ), name)
+    starts_it = partial(_starts, launcher, usual)
 
     first_on_path = find_program(name, environ)
     if not starts_it(first_on_path) and not os.path.lexists(link):
@@ -65,16 +63,29 @@ def link_on_path(
         advice = f"to run it as {name}, put ~/.local/bin first on PATH"
         return Start(shlex.quote(link), advice, is_linked=True)
 
-    path = shlex.quote(launcher)
     other = started
     if other is None and os.path.lexists(link):
         other = link
+    advice = _advice(launcher, other, environ)
+    return Start(shlex.quote(launcher), advice, is_linked=False)
+
+
+def _advice(launcher: str, other: str | None, environ: Mapping[str, str]) -> str:
+    """Return how to put a launcher on PATH; `other` is another program of its name, if any."""
     if other is None:
-        advice = to_path(launcher, environ)
-    else:
-        advice = f"{other} is another program; to put this one on PATH as NAME: "
-        advice += f"ln -s {path} ~/.local/bin/NAME"
-    return Start(path, advice, is_linked=False)
+        return to_path(launcher, environ)
+    command = f"ln -s {shlex.quote(launcher)} ~/.local/bin/NAME"
+    return f"{other} is another program; to put this one on PATH as NAME: {command}"
+
+
+def _starts(launcher: str, usual: bool, path: str | None) -> bool:
+    """Return whether the program at `path` starts the installation of a launcher."""
+    if path is None:
+        return False
+    real = os.path.realpath(path)
+    if real == os.path.realpath(launcher):
+        return True
+    return usual and is_launcher(real)
 
 
 def _link_man_page(name: str, environ: Mapping[str, str]) -> None:
@@ -97,7 +108,7 @@ def _link_man_page(name: str, environ: Mapping[str, str]) -> None:
 
 def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     """Return advice on how to put a launcher on PATH."""
-    usual = f"{home(environ)}/.local/bin"
+    usual = local_bin(environ)
     link = os.path.join(usual, os.path.basename(launcher))
     is_linked = os.path.realpath(link) == os.path.realpath(launcher)
     start_up = "add this line to your shell's start-up file: export "

@@ -122,6 +122,7 @@ def lock(subject: Subject) -> Iterator[Finding]:
         if not os.path.isfile(path):
             continue
 
+        # The same rule as in `host.run.files.own_content`, which reads locks.
         status = os.lstat(path)
         is_others = status.st_uid not in (0, os.geteuid())
         is_writable_by_others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -66,10 +66,10 @@ def _facts(
     if plugin.root:
         files = os.path.realpath(plugin.root)
 
-    kept = []
+    kept_texts = []
     for kept_version in kept_versions(plugins_dir, entry):
         if kept_version.version_dir != entry.version_dir:
-            kept.append(version_text(kept_version))
+            kept_texts.append(version_text(kept_version))
 
     # The lock has no hooks of a disabled plugin.
     hooks = ", ".join(plugin.hooks or version.hooks)
@@ -88,6 +88,6 @@ def _facts(
         "state": state,
         "installed": entry.installedAt,
         "files": files,
-        "kept": ", ".join(kept),
+        "kept": ", ".join(kept_texts),
         "hooks": hooks,
     }
