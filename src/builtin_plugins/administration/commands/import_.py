@@ -80,9 +80,7 @@ def import_(
             raise OperationError(f"{folder}: already exists", hint)
 
         scripts = _scripts(tool, path, folder, recipes, root, left_out)
-        reasons = []
-        for reason, names in left_out.items():
-            reasons.append(f"left out ({reason}): {', '.join(names)}")
+        reasons = _reasons(left_out)
         # An update may remove the last command, but a first import must make one.
         if not scripts and not update:
             what = f"{path} contains no recipe that can be a command"
@@ -117,6 +115,14 @@ def _agreed_recipes(
     if not recipes:
         raise OperationError(f"{path} contains no recipes")
     return recipes
+
+
+def _reasons(left_out: Mapping[str, list[str]]) -> list[str]:
+    """Return a line for each reason why recipes are left out."""
+    lines = []
+    for reason, names in left_out.items():
+        lines.append(f"left out ({reason}): {', '.join(names)}")
+    return lines
 
 
 def _category(tool: Tool, file: Path) -> str:

@@ -265,10 +265,8 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
         for name, content in files.items():
             path = os.path.join(stage, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            mode = None
-            if isinstance(content, bytes) or content.startswith("#!"):
-                mode = 0o755
-            write_file(path, content, mode)
+            is_script = isinstance(content, bytes) or content.startswith("#!")
+            write_file(path, content, 0o755 if is_script else None)
 
         # Nobody sees a part of the files, not even after a crash.
         os.rename(os.path.join(stage, top), target)

@@ -76,16 +76,21 @@ def init_from(
                 _make(source, root, name, change, yes=yes)
                 yes = True  # do not ask again: _make has asked
 
-    if name is None:  # an existing installation has the name of its launcher
-        name = session.program
-        launchers = launchers_in(os.path.join(root, "core"))
-        if launchers:
-            name = os.path.basename(launchers[0])
+    if name is None:
+        name = _name_of_launcher(root) or session.program
 
     if source_of_installation(root, session.environ) != source.entry.source:
         what = f"{root}: this installation was not made from {source.entry.source}"
         raise OperationError(what, _OTHER_PLACE)
     _finish(session, source, root, name, yes=yes, timeout=timeout)
+
+
+def _name_of_launcher(root: str) -> str:
+    """Return the name of an installation's program, or "" without a launcher."""
+    launchers = launchers_in(os.path.join(root, "core"))
+    if not launchers:
+        return ""
+    return os.path.basename(launchers[0])
 
 
 def _root(session: Session, directory: str | None, name: str | None) -> str:
@@ -226,16 +231,18 @@ def _complete(source: PluginSource, change: Change, name: str) -> None:
 
 def prepare_git(root: str) -> None:
     """In a checkout, make git ignore this machine's files and the user's own plugins."""
-    git_dir = os.path.join(root, ".git")
-    exclude = os.path.join(git_dir, "info", "exclude")
+    exclude = os.path.join(root, ".git", "info", "exclude")
     patterns = shipped_files.gitignore().read_text(encoding="utf-8")
     for pattern in _MORE_IGNORED:
         patterns += f"{pattern}\n"
 
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
     atomic.write_file(exclude, patterns)
+    _write_local_registry(root)
 
-    # The user's own plugins are recorded beside the team's registry, which stays unchanged.
+
+def _write_local_registry(root: str) -> None:
+    """Write the registry of the user's own plugins; the team's registry stays unchanged."""
     config = read_config(_config_file(root))
     plugins_dir = os.path.join(root, config.plugins_dir)
     atomic.make_directory(plugins_dir)

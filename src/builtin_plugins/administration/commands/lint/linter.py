@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import suppress
 
 from builtin_plugins.administration.commands.lint import rules
@@ -215,11 +215,9 @@ class Lint:
 
             # Below the words of the key "under", no word is reserved.
             if node.parent is None and not node.tree.under:
+                yield from _reserved(inside)
                 for word in RESERVED_WORDS:
-                    reserved = inside.pop(word, None)
-                    if reserved is not None:
-                        problem = reserved_problem(word, reserved)
-                        yield Finding("undefined", problem, hint=True)
+                    inside.pop(word, None)
 
             # The other files in the folder of a command are its own.
             if command is None or command.is_script:
@@ -242,7 +240,8 @@ class Lint:
                 continue
 
             self.count += 1
-            yield from rules.keys_and_systems(definition)
+            yield from rules.warnings(definition)
+            yield from rules.unknown_keys(definition)
             yield from rules.default_command(definition, node)
             yield from rules.written_secrets(definition)
             yield from rules.path_folders(definition)
@@ -297,6 +296,14 @@ def _shown_words(node: FolderNode) -> str:
 
 def _no_projects() -> tuple[list[Project], list[Problem]]:
     return [], []
+
+
+def _reserved(nodes: Mapping[str, FolderNode]) -> Iterator[Finding]:
+    """Yield a hint for each node whose word is reserved, so that no run reaches it."""
+    for word in RESERVED_WORDS:
+        node = nodes.get(word)
+        if node is not None:
+            yield Finding("undefined", reserved_problem(word, node), hint=True)
 
 
 def _may_hold_scripts(node: FolderNode) -> bool:

@@ -51,18 +51,21 @@ _SOURCES = (
 )
 
 
-def keys_and_systems(definition: Definition) -> Iterator[Finding]:
-    """Yield a finding for each warning of the definition, unknown system and unknown key."""
-    reported = {problem.key for problem in definition.warnings}
-    problems = [*definition.warnings]
+def warnings(definition: Definition) -> Iterator[Finding]:
+    """Yield a finding for each warning of the definition, and each unknown system."""
+    for problem in definition.warnings:
+        yield Finding("definition", problem)
+
     # A run ignores a name of a system that it does not know.
     systems_of_keys = {"os": definition.os, "sudo": definition.sudo_systems}
     for key, systems in systems_of_keys.items():
-        problems += unknown_names(definition.file, key, systems, SYSTEMS)
+        for problem in unknown_names(definition.file, key, systems, SYSTEMS):
+            yield Finding("definition", problem)
 
-    for problem in problems:
-        yield Finding("definition", problem)
 
+def unknown_keys(definition: Definition) -> Iterator[Finding]:
+    """Yield a finding for each unknown key; a misspelt one is in the definition's warnings."""
+    reported = {problem.key for problem in definition.warnings}
     for key in definition.extra:
         if key.startswith(_OWN_MARKS) or key in reported:
             continue

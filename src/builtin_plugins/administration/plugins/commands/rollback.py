@@ -38,17 +38,13 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
         session.show_lines(f"{entry.name}: {current} is the current version")
         return
 
-    target = chosen.replaced(enabled=entry.enabled)
-    # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
-    is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
-    if not is_fixed:
-        target = target.replaced(source=entry.source)
-
+    target = _target(entry, chosen)
     with begin_change(session) as change:
-        kept = store_of(plugins_dir, entry.name).link_target(target.version_dir)
+        root = store_of(plugins_dir, entry.name).link_target(target.version_dir)
+        contents = make_source(target).contents(root)
         # Commands may have been added since this version was the current one. It must not replace
         # them, but it is no reason to stay with a version that does not work.
-        check_collisions(make_source(target).contents(kept), change, force=True)
+        check_collisions(contents, change, force=True)
         if not install(target, change):
             current = version_text(target)
             session.show_lines(f"{entry.name}: {current} is the current version")
@@ -60,6 +56,16 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
         before = entry.version_dir
         after = target.version_dir
     session.show_lines(f"{entry.name}: {before} → {after}")
+
+
+def _target(entry: Entry, chosen: Entry) -> Entry:
+    """Return the entry to install: the chosen version's, except for what the user chose since."""
+    target = chosen.replaced(enabled=entry.enabled)
+    # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
+    is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
+    if is_fixed:
+        return target
+    return target.replaced(source=entry.source)
 
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:

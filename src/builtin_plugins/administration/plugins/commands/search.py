@@ -1,5 +1,7 @@
 """`self plugin search`."""
 
+from collections.abc import Iterable
+
 from builtin_plugins.administration.declared import (
     FORMAT,
     TIMEOUT,
@@ -7,7 +9,10 @@ from builtin_plugins.administration.declared import (
     self_command,
 )
 from builtin_plugins.administration.pages import columns
-from builtin_plugins.administration.plugins.team_catalogue import fetch_catalogues
+from builtin_plugins.administration.plugins.team_catalogue import (
+    ListedPlugin,
+    fetch_catalogues,
+)
 from host import OperationError, masked_text
 from host.cli.session import Session
 
@@ -30,17 +35,12 @@ def plugin_search(
     plugins are shown. A plugin whose version is shown as - cannot be added by name.
     """
     if not session.installation.config.catalogues:
+        what = f"{session.layout.config_file}: no catalogue is configured"
         add = 'add "team": {"catalogue": ["https://…/catalogue.json"]}'
-        raise OperationError(
-            f"{session.layout.config_file}: no catalogue is configured", add
-        )
+        raise OperationError(what, add)
 
-    searched = [word.casefold() for word in text]
-    matches = []
-    for plugin in fetch_catalogues(session, timeout).values():
-        described = " ".join(plugin).casefold()
-        if all(word in described for word in searched):
-            matches.append(plugin)
+    listed = fetch_catalogues(session, timeout).values()
+    matches = _matching(listed, text)
     if text and not matches:
         what = f"no plugin in a catalogue matches {' and '.join(text)}"
         see = f"to see all: {session.program} self plugin search"
@@ -57,5 +57,19 @@ def plugin_search(
     rows = []
     for plugin in matches:
         version = plugin.ref or plugin.sha256[:12] or "-"
-        rows.append((plugin.name, version, plugin.owner or "-", plugin.description))
+        owner = plugin.owner or "-"
+        rows.append((plugin.name, version, owner, plugin.description))
     session.show_lines(*columns([_HEADER, *rows]))
+
+
+def _matching(
+    plugins: Iterable[ListedPlugin], text: Iterable[str]
+) -> list[ListedPlugin]:
+    """Return the plugins that have every word of `text` in one of their texts."""
+    words = [word.casefold() for word in text]
+    matches = []
+    for plugin in plugins:
+        described = " ".join(plugin).casefold()
+        if all(word in described for word in words):
+            matches.append(plugin)
+    return matches

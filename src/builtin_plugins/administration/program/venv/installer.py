@@ -57,16 +57,15 @@ def check_installer() -> None:
 
 def find_uv(environ: Mapping[str, str]) -> str:
     """Return the path of uv, on PATH or in ~/.local/bin. Raises OperationError if it is missing."""
-    uv = find_program("uv", environ)
-    if uv is None:
-        usual = os.path.join(home(environ), ".local", "bin", "uv")
-        uv = find_program(usual, environ)
-    if uv is None:
-        what = f"{sys.prefix} has no pip, and uv is not on PATH"
-        remedy = f"install uv, or install pip with: {sys.executable} -m ensurepip"
-        raise OperationError(what, remedy)
+    usual = os.path.join(home(environ), ".local", "bin", "uv")
+    for name in ("uv", usual):
+        uv = find_program(name, environ)
+        if uv is not None:
+            return uv
 
-    return uv
+    what = f"{sys.prefix} has no pip, and uv is not on PATH"
+    remedy = f"install uv, or install pip with: {sys.executable} -m ensurepip"
+    raise OperationError(what, remedy)
 
 
 def find_false(environ: Mapping[str, str]) -> str:
