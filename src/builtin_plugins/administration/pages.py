@@ -23,14 +23,16 @@ def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
     rows = []
     for name, value in facts:
         if value not in (None, ""):
-            rows.append((name.replace("_", " "), printable(str(value))))
+            label = name.replace("_", " ")
+            rows.append((label, printable(str(value))))
 
     width = max(len(name) for name, _ in rows) + 1
     lines = []
     for name, text in rows:
         # A style has characters without width, so it comes after the padding was counted.
         padding = " " * (width - len(name))
-        lines.append(f"{session.terminal.styled(name, 'name')}:{padding}{text}\n")
+        styled = session.terminal.styled(name, "name")
+        lines.append(f"{styled}:{padding}{text}\n")
     session.show("".join(lines))
 
 

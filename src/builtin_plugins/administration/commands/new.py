@@ -248,11 +248,17 @@ def _category(word: str, about: str | None = None) -> str:
     return files["category.json"]
 
 
-def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
-    """Write all files or none, as one new file or directory in `directory`. Raises OperationError.
+def _mode(content: str | bytes) -> int | None:
+    """Return the mode of a new file; a script, of which `bytes` are the user's, is executable."""
+    if isinstance(content, bytes) or content.startswith("#!"):
+        return 0o755
+    return None
 
-    A file becomes executable if its text has a shebang, or if its content is `bytes`, which is that
-    of a user's script.
+
+def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
+    """Write all files or none, as one new file or directory in `directory`.
+
+    Raises OperationError if there is something else of that name.
     """
     [top] = {name.partition("/")[0] for name in files}
     target = os.path.join(directory, top)
@@ -265,8 +271,7 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
         for name, content in files.items():
             path = os.path.join(stage, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            is_script = isinstance(content, bytes) or content.startswith("#!")
-            write_file(path, content, 0o755 if is_script else None)
+            write_file(path, content, _mode(content))
 
         # Nobody sees a part of the files, not even after a crash.
         os.rename(os.path.join(stage, top), target)

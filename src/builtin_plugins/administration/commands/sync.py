@@ -116,8 +116,9 @@ def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> 
     """Write the files of the commit `new` into `change.files`, and check them."""
     session = change.session
     root = session.layout.root
-    aside = change.git(os.path.join(change.area, "aside.git"))
-    git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
+    repository = os.path.join(change.area, "aside.git")
+    git("clone", "--quiet", "--bare", "--shared", "--template=", root, repository)
+    aside = change.git(repository)
     write_commit(aside, new, change.files, address, change.messages.warn)
     check_installation(change.files, address)
 

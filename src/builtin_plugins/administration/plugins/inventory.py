@@ -21,7 +21,7 @@ from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, Literal
 
 
@@ -73,7 +73,7 @@ class KnownPlugin(Record):
         for tree in self.own.trees:
             files = self.own.first_words.get(tree.path)
             # While each file exists, the words of the current lock are those of now.
-            if files is None or not all(map(os.path.isfile, files.values())):
+            if files is None or not _all_exist(files):
                 files = files_by_word(tree)
             for word, file in files.items():
                 if file:
@@ -104,6 +104,10 @@ class KnownPlugin(Record):
             "commands": sorted(commands),
             "implements": self.hooks,
         }
+
+
+def _all_exist(files: Mapping[str, str]) -> bool:
+    return all(map(os.path.isfile, files.values()))
 
 
 def inventory(

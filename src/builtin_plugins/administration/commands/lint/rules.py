@@ -130,19 +130,27 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
         needed[argument.variable] = ""
     layers = Layers({**needed, **known}, {})
     reader, problems = _read_sources(definition, layers)
-
-    texts = [("env_files", text) for text in definition.env_files]
-    # A file that was not read may define any name.
-    if not layers.missing and not layers.unasked:
-        problems += reader.undefined
-        for name, text in definition.envs.items():
-            texts.append((f"envs.{name}", text))
-
-    for key, text in texts:
-        for name in _undefined_names(text, definition, layers):
-            problems.append(_undefined(name, definition.file, key))
     for problem in problems:
         yield Finding("variables", problem)
+
+    for text in definition.env_files:
+        yield from _undefined_in(text, "env_files", definition, layers)
+    # A file that was not read may define any name.
+    if layers.missing or layers.unasked:
+        return
+
+    for problem in reader.undefined:
+        yield Finding("variables", problem)
+    for name, text in definition.envs.items():
+        yield from _undefined_in(text, f"envs.{name}", definition, layers)
+
+
+def _undefined_in(
+    text: str, key: str, definition: Definition, layers: Layers
+) -> Iterator[Finding]:
+    """Yield a finding for each undefined variable in `text`, the value of a key."""
+    for name in _undefined_names(text, definition, layers):
+        yield Finding("variables", _undefined(name, definition.file, key))
 
 
 def unread_variables(definition: Definition) -> Iterator[Finding]:

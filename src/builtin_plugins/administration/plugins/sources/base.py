@@ -289,8 +289,8 @@ def _link_that_leads_out(root: str) -> str:
             path = os.path.join(directory, name)
             if not os.path.islink(path):
                 continue
-
-            if not is_inside(os.path.realpath(path), top):
+            target = os.path.realpath(path)
+            if not is_inside(target, top):
                 return os.path.relpath(path, root)
     return ""
 
