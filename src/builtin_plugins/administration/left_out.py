@@ -85,7 +85,9 @@ def _reason_in_scripts(
 
 def _looks_like_script(path: str, name: str) -> bool:
     """Return whether a file has the ending of a script, or may be executed."""
-    return script_word(name) != name or os.access(path, os.X_OK)
+    if script_word(name) != name:
+        return True
+    return os.access(path, os.X_OK)
 
 
 def _undefined(path: str, reason: str, remedy: str = "") -> Finding:
@@ -96,9 +98,9 @@ def _shadowed(node: FolderNode, words: list[str], path: str) -> Iterator[Finding
     """Yield a finding if another file than the script `path` defines the command `words`."""
     with suppress(HostError):
         winner = _definition_below(node, words)
-        if winner is None or winner.file == path:
+        if winner is None or not winner.entrypoint:
             return
-        if not winner.entrypoint:
+        if winner.file == path:
             return
 
         file = os.path.join(winner.directory, winner.entrypoint)

@@ -111,7 +111,9 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
     """Return the caller's shell if it can complete `program`, but does not yet; otherwise ""."""
     shell = shell_of(environ)
-    if not shell or completes(shell, program, environ):
+    if not shell:
+        return ""
+    if completes(shell, program, environ):
         return ""
     return shell
 
@@ -159,7 +161,8 @@ def _remove_lines(path: str, program: str) -> None:
         return
 
     # A file of its own, such as acme.fish, exists only for this line.
-    if not others and os.path.basename(path).startswith(f"{program}."):
+    is_own_file = os.path.basename(path).startswith(f"{program}.")
+    if is_own_file and not others:
         os.unlink(path)
     else:
         write_file(os.path.realpath(path), b"".join(others))

@@ -236,11 +236,13 @@ def _check_free(session: Session, words: tuple[str, ...]) -> None:
         return
 
     # Scripts may have commands below them: `deploy.sh` and `deploy/all.sh`.
-    is_taken = len(match.words) == len(words) or not definition.is_script
-    if is_taken:
-        command = " ".join(match.words)
-        see = f"see: {session.program} self which {command}"
-        raise OperationError(f"{command} is already a command", see)
+    is_below = len(match.words) < len(words)
+    if is_below and definition.is_script:
+        return
+
+    command = " ".join(match.words)
+    see = f"see: {session.program} self which {command}"
+    raise OperationError(f"{command} is already a command", see)
 
 
 def _category(word: str, about: str | None = None) -> str:

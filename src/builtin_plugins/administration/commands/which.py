@@ -27,12 +27,12 @@ from host.run.programs import start_of
 )
 def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """Show the file that a command runs, its interpreter and its origin."""
-    category = session.catalog.find(words)
-    is_named = category.kind == "category" and category.words == tuple(words)
-    if all and is_named:
+    if all:
+        category = session.catalog.find(words)
         # A command with the words of a category cannot run: show where it is.
-        _show_category(session, category, format)
-        return
+        if category.kind == "category" and category.words == words:
+            _show_category(session, category, format)
+            return
 
     named, _ = find_command(session, words)
     match = session.catalog.follow(named)
@@ -43,9 +43,11 @@ def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
     interpreter: str | None = sys.executable
     if file:
         interpreter = start_of(file, session.environ).interpreter
+    else:
+        file = definition.entrypoint
 
     row: dict[str, Any] = {
-        "file": file or definition.entrypoint,
+        "file": file,
         "interpreter": interpreter,
         "definition": definition.file,
         "origin": command_of(match).origin,

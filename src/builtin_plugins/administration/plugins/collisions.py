@@ -28,7 +28,9 @@ def check_collisions(staged: PluginVersion, change: Change, *, force: bool) -> N
     entry = staged.entry
     for name in staged.names:
         other = lock.plugins.get(name)
-        if other is None or other.package == entry.name:
+        if other is None:
+            continue
+        if other.package == entry.name:
             continue
 
         owner = other.distribution
@@ -52,9 +54,9 @@ def check_declared_commands(
     """
     entry = staged.entry
     session = change.session
-    if session.safe or not entry.is_package:
+    if session.safe:
         return
-    if not change.has_staged_version:
+    if not entry.is_package or not change.has_staged_version:
         return
 
     added = _query_staged(entry, change)

@@ -103,7 +103,9 @@ def install_staged(
 def has_version(entry: Entry, registry: Registry, plugins_dir: str) -> bool:
     """Return whether the version that `entry` names is recorded and current, and its files work."""
     recorded = registry.entries.get(entry.name)
-    if recorded is None or recorded.version_dir != entry.version_dir:
+    if recorded is None:
+        return False
+    if recorded.version_dir != entry.version_dir:
         return False
     return make_source(recorded).is_present(plugins_dir)
 
@@ -240,8 +242,10 @@ def _check_new_name(entry: Entry, registry: Registry, plugins_dir: str) -> None:
 
 def _check_kept(entry: Entry, plugins_dir: str) -> None:
     """Raise OperationError if another process has removed a kept version since it was read."""
+    if not entry.version_dir:
+        return
     store = store_of(plugins_dir, entry.name)
-    if entry.version_dir and entry.version_dir not in store.versions():
+    if entry.version_dir not in store.versions():
         what = f"{entry.name}: another process has removed this version"
         raise OperationError(what, "run the command again")
 

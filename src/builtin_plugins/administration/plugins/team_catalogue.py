@@ -66,7 +66,9 @@ def listed_plugin(session: Session, text: str, seconds: float) -> ListedPlugin |
     Returns None if `text` is another form of SOURCE, or if no catalogue is configured. Raises
     UsageError if none of the catalogues lists it.
     """
-    if is_path(text) or not is_plugin_name(text):
+    if is_path(text):
+        return None
+    if not is_plugin_name(text):
         return None
     if not session.installation.config.catalogues:
         return None

@@ -178,8 +178,9 @@ def launcher(session: Session, path: str) -> None:
 
 def record_installation(root: str) -> None:
     """Record that the installation at `root` needs this environment."""
-    # The file has one path per line.
-    if not in_venv() or "\n" in root:
+    if not in_venv():
+        return
+    if "\n" in root:  # the file has one path per line
         return
 
     line = os.fsencode(f"{root}\n")

@@ -143,8 +143,11 @@ def offer_completion(session: Session, name: str) -> None:
     """Ask on a terminal whether to install completion for the user's shell. Raises OSError."""
     environ = session.environ
     shell = completion.uncompleted_shell(name, environ)
-    if not shell or not session.can_ask:
+    if not shell:
         return
+    if not session.can_ask:
+        return
+
     path = completion.start_up_file(shell, name, environ)
     if is_agreed(f"Add completion with Tab to {path}?"):
         completion.install_completion(shell, name, environ)

@@ -103,8 +103,10 @@ def _is_left_out(file: Path) -> bool:
     """Return whether a file in the shipped directories is not part of an installation."""
     if file.parent.name == "__pycache__":
         return True
+    if file.parent.name != "lib":
+        return False
     # An installation that has become a package has its own records in core/lib.
-    return file.parent.name == "lib" and file.name.startswith(".")
+    return file.name.startswith(".")
 
 
 def gitignore() -> Path:

@@ -96,7 +96,9 @@ def check_installation(root: str, called: str) -> None:
     """
     for name in _OURS:
         path = os.path.join(root, name)
-        if os.path.lexists(path) and not is_real_dir(path):
+        if not os.path.lexists(path):
+            continue
+        if not is_real_dir(path):
             what = f"{called}: {name} must be a directory, not a file or a link"
             raise OperationError(what)
 

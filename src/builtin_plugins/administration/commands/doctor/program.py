@@ -56,7 +56,9 @@ def on_path(subject: Subject) -> Iterator[Finding]:
     """Yield a hint if calling the program by its name does not start this installation."""
     program = subject.session.program
     path = launcher_of(subject.layout)
-    if subject.layout.default or path not in subject.launchers:
+    if subject.layout.default:
+        return
+    if path not in subject.launchers:
         return
 
     started = find_program(program, subject.environ)

@@ -219,12 +219,13 @@ class Lint:
                 for word in RESERVED_WORDS:
                     inside.pop(word, None)
 
-            # The other files in the folder of a command are its own.
-            if command is None or command.is_script:
-                yield from _folder_findings(node)
-                if _may_hold_scripts(node):
-                    yield from left_out(node)
             pending += reversed(inside.values())
+            # The other files in the folder of a command are its own.
+            if command is not None and not command.is_script:
+                continue
+            yield from _folder_findings(node)
+            if _may_hold_scripts(node):
+                yield from left_out(node)
 
     def _node(self, node: FolderNode) -> Generator[Finding, None, Definition | None]:
         """Check the category and the command that a node defines; return the command, if valid."""

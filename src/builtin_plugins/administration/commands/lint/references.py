@@ -41,7 +41,8 @@ class Fault(NamedTuple):
     ) -> Finding:
         """Return the finding; with `is_here`, what is checked belongs to this installation."""
         problem = Problem(path, self.text, self.remedy, _KEY, line, column)
-        return Finding("entrypoint", problem, hint=not (self.is_certain or is_here))
+        is_error = self.is_certain or is_here
+        return Finding("entrypoint", problem, hint=not is_error)
 
 
 def reference_fault(reference: str, folders: Sequence[str] = ()) -> Fault | None:
@@ -53,8 +54,10 @@ def reference_fault(reference: str, folders: Sequence[str] = ()) -> Fault | None
     spec = find_module(module, folders)
     if spec is None:
         return Fault(f"there is no module {module}", _INSTALL, is_certain=False)
-    if spec.origin is None or not spec.origin.endswith(".py"):
-        return None  # a module in C, or a folder without __init__.py
+    if spec.origin is None:
+        return None  # a folder without __init__.py
+    if not spec.origin.endswith(".py"):
+        return None  # a module in C
 
     try:
         tree = ast.parse(read_regular(spec.origin, HostError))

@@ -230,8 +230,9 @@ def path_folders(definition: Definition) -> Iterator[Finding]:
         return
 
     for folder in folders:
-        is_of_this_file = folder.source.startswith(f"{definition.file}:")
-        if is_of_this_file and not os.path.isdir(folder.path):
+        if not folder.source.startswith(f"{definition.file}:"):
+            continue
+        if not os.path.isdir(folder.path):
             what = f"{folder.path} is not a directory"
             yield Finding("definition", Problem(definition.file, what, key="path"))
 
@@ -326,7 +327,7 @@ def shellcheck_findings(
 ) -> Iterator[Finding]:
     """Yield shellcheck's errors and warnings; scripts without a shebang are checked as bash."""
     program = find_program("shellcheck", environ)
-    if not (program and scripts):
+    if program is None or not scripts:
         return
 
     command = [program, *_OPTIONS, "--", *scripts]

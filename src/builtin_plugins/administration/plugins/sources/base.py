@@ -412,7 +412,9 @@ def _needs_path(plugin: PluginVersion, contents: PluginVersion) -> bool:
     """
     if plugin.entry.installedAt:
         return False
-    if plugin.entry.path is not None or manifest_decides(plugin.root):
+    if plugin.entry.path is not None:
+        return False
+    if manifest_decides(plugin.root):
         return False
 
     for definition in contents.commands.values():

@@ -66,12 +66,13 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     decoded. Raises UsageError for an address that git cannot fetch.
     """
     requirement = _requirement(text)
-    if requirement is None or requirement.url is None:
+    if requirement is None:
         return None
-    if not requirement.url.startswith("git+"):
+    url = requirement.url
+    if url is None or not url.startswith("git+"):
         return None
 
-    scheme, _, rest = git_address(requirement.url).partition("://")
+    scheme, _, rest = git_address(url).partition("://")
     host, slash, path = rest.partition("/")
     ref = ""
     is_valid = "#" not in path

@@ -130,8 +130,9 @@ def _repoint_scripts(path: str, prefix: str) -> None:
 
     for name in os.listdir(bin_directory):
         script = os.path.join(bin_directory, name)
-        # The links are to the interpreter, outside the environment.
-        if os.path.islink(script) or not os.path.isfile(script):
+        if os.path.islink(script):  # to the interpreter, outside the environment
+            continue
+        if not os.path.isfile(script):
             continue
 
         with open(script, "rb") as file:
