@@ -154,7 +154,7 @@ def _collisions(
             text = f"{text} is already a command of {_owner(existing)}"
         elif words[0] in RESERVED_WORDS:
             text = f"{text} cannot be a command: {words[0]} is reserved"
-            existing_runs = True
+            existing_runs = True  # the program's own command
         elif is_command:
             above = " ".join(existing.words)
             owner = _owner(existing)

@@ -337,6 +337,7 @@ def why_not_newest(wanted: Requirement, version: str, change: Change) -> str:
 def _explained(output: str, wanted: str) -> str:
     """Return why `wanted` has no solution: the requirement that the program contradicts, if any."""
     for name, distribution in program_distributions().items():
+        # An author may have written a name with other separators than its canonical form has.
         spelling = re.escape(name).replace(r"\-", "[-_.]")
         for match in re.finditer(_REQUIREMENT.format(name=spelling), output):
             text = "".join(match[0].split()).rstrip(",")

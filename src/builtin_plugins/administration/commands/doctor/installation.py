@@ -42,6 +42,7 @@ def files(subject: Subject) -> Iterator[Finding]:
         if problem:
             yield Finding("", problem)
 
+    # One finding, and not one for each file of the library.
     if not os.path.isdir(subject.layout.lib_dir):
         yield finding(f"{subject.layout.lib_dir}: missing", init)
         return

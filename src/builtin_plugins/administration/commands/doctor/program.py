@@ -106,6 +106,7 @@ def requirements(subject: Subject) -> Iterator[Finding]:
     catalog = Catalog(subject.lock)
     for command in subject.commands:
         definition = command.definition
+        # A command for another system may need programs that only that system has.
         if not definition.requires or not definition.compatible:
             continue
 

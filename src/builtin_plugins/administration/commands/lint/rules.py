@@ -334,6 +334,7 @@ def shellcheck_findings(
     try:
         ended = bounded_call(command, environ, _SHELLCHECK_SECONDS, program)
         comments = json.loads(ended.stdout)["comments"]
+    # For example, an old version does not know the format.
     except (HostError, OSError, ValueError):
         remedy = f"run: {program} {scripts[0]}"
         problem = Problem(scripts[0], "shellcheck failed", remedy)

@@ -186,6 +186,7 @@ def _by_path(text: str) -> tuple[str, str]:
 
 def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
     """Return the kind and address of a source that is not a path; see `address_of` for `site`."""
+    # Files are downloaded with these schemes only; any other address is for git.
     scheme = text.partition("://")[0].lower()
     if scheme in ("https", "http"):
         url = urlsplit(without_credentials(text))
