@@ -47,7 +47,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
             continue
         if plugin.name in (REGISTRY, LOCAL):
             yield finding(plugin.broken, "fix this file")
-        # The findings about `unusable` follow: their files are the problem, not their code.
+        # Each plugin has one finding; those about the unusable ones follow.
         elif plugin.name not in unusable:
             text = f"plugin {plugin.full_name} is broken: {plugin.broken}"
             disable = f"{subject.call} self plugin disable {plugin.name}"
