@@ -6,7 +6,7 @@ env_sources         settings.conf, `.env` files and `envs`
 installed_when      the check mark of `setup` commands whose tool is installed
 renderers           listings as text, JSON or a tree
 setup               the installer of desktop applications
-administration      the `self` commands; hooks in `hooks`, `plugins.hooks`, `plugins.disabled_words`
+administration      the `self` commands; hooks in `self_commands` and `plugins.hooks`
 
 `store` and `io` have no hooks; the plugins share them.
 """

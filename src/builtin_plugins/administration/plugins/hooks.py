@@ -1,12 +1,17 @@
-"""The hooks of plugin management: it reconciles `plugins/`, and finds the packages in it."""
+"""The hooks of plugin management.
+
+It reconciles `plugins/`, finds the packages in it, and knows the words of plugins that do not
+answer to them, used to explain an unknown command.
+"""
 
 import os
 from collections.abc import Iterator
 
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import effective_registry
-from host import BrokenPlugin, Installation, hookimpl
+from host import BrokenPlugin, Disabled, Installation, RecordedWords, hookimpl
 from host.records import PluginPackage
 
 
@@ -48,3 +53,21 @@ def _package(
     points = tuple(package_folder.entry_points(distributions))
     folders = tuple(source.folders(root))
     return PluginPackage(entry.name, folders, points, entry.under)
+
+
+@hookimpl
+def discover_commands(installation: Installation) -> Iterator[Disabled | RecordedWords]:
+    plugins_dir = installation.plugins_dir
+    for name, entry in effective_registry(plugins_dir).entries.items():
+        if entry.enabled:
+            # The files of the plugin may be missing.
+            if entry.words:
+                yield RecordedWords(name, entry.words)
+            continue
+
+        version = make_source(entry).current_version(plugins_dir)
+        commands = [*version.commands, *version.declared]
+        # If its files cannot be read, the first words are known from the addition.
+        if not commands:
+            commands = [(word,) for word in entry.words]
+        yield Disabled(name, tuple(commands))
