@@ -189,10 +189,11 @@ def _limits(run: Run) -> dict[str, Limit]:
     demands = demands_of(run)
     is_recorded = demands is not None and demands.record
     is_declared = "record" in limits and limits["record"].value is not False
-    if is_recorded and not is_declared:
+    if not is_recorded:
+        if is_declared:
+            del limits["record"]
+    elif not is_declared:
         limits["record"] = Limit(True, RECORD)
-    elif is_declared and not is_recorded:
-        del limits["record"]
 
     return limits
 
@@ -214,8 +215,9 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
         moved_from = run.moved_from.words
 
     requires = []
-    for program, state in plan.programs.items():
-        requires.append({"program": program, "state": state or "found"})
+    for program, fault_of_program in plan.programs.items():
+        state = fault_of_program or "found"
+        requires.append({"program": program, "state": state})
 
     limits = {}
     for key, limit in plan.limits.items():
@@ -334,14 +336,18 @@ def _facts(
     session: Session, plan: Plan, explanation: Mapping[str, Any]
 ) -> list[tuple[str, str]]:
     """Return the rows of the section `Run`: name and text."""
-    moved_from = explanation["moved_from"] or ()
-    arguments = shlex.join(explanation["arguments"]) or "none"
+    moved_from = ""
+    if explanation["moved_from"]:
+        moved_from = " ".join(explanation["moved_from"])
+    arguments = "none"
+    if explanation["arguments"]:
+        arguments = shlex.join(explanation["arguments"])
     definition = explanation["definition"]
     if not definition:
         definition = f"plugin {explanation['plugin']}"
 
     facts = [
-        ("moved from", " ".join(moved_from)),
+        ("moved from", moved_from),
         ("deprecated", explanation["deprecated"]),
         ("file", explanation["file"]),
         ("interpreter", plan.interpreter),

@@ -120,36 +120,42 @@ class Completer:
     def words(self, given: "Sequence[str]", current: str) -> Offer:
         """Return the candidates for the word after `given`; `current` is its typed beginning."""
         left = list(given)
-        asks_help = False
-        while left and left[0].startswith("-"):
-            option, value = take_option(left)
-            if option in VALUES and value is None:  # its value is at the cursor
-                return _without_descriptions(VALUES[option])
-            if option in ("-h", "--help"):
-                asks_help = True
-        if left[:1] == ["help"]:
-            asks_help = True
-            del left[0]
+        waiting, asks_help = _take_options(left)
+        if waiting:  # its value is at the cursor
+            return _without_descriptions(VALUES[waiting])
 
         # A category's default command and a moved command have the arguments of what runs.
         match = self.catalog.find(left, whole=True)
         rest = left[len(match.words) :]
-        runs_default = match.has_no_entrypoint and takes_option([*rest, current])
-        if runs_default and not asks_help:
-            match = self.catalog.default(match)
+        if not asks_help:
+            match = self._default_of(match, [*rest, current])
         match = self.catalog.follow(match)
 
-        if match.kind == "category" and not rest:
-            is_self = match.words[:1] == (SELF,)
-            if current.startswith("-") and not is_self:
-                return _global_options(of_listing=match.words != ())
-            return Offer(self._inside(match, current, asks_help=asks_help))
+        if rest:
+            return self._after_command(match, rest, current, asks_help=asks_help)
+        if match.kind == "category":
+            return self._in_category(match, current, asks_help=asks_help)
 
         offer = self._after_command(match, rest, current, asks_help=asks_help)
-        if match.kind == "command" and not rest:
+        if match.kind == "command":
             # there may be commands below it
             offer.candidates = [*offer.candidates, *self._inside(match, current)]
         return offer
+
+    def _default_of(self, match: "Match", rest: "Sequence[str]") -> "Match":
+        """Return the default command of a category if `rest` begins with an option for it."""
+        if match.has_no_entrypoint and takes_option(rest):
+            return self.catalog.default(match)
+        return match
+
+    def _in_category(
+        self, category: "Match", current: str, *, asks_help: bool
+    ) -> Offer:
+        """Return the candidates for the word behind those of a category."""
+        is_self = category.words[:1] == (SELF,)
+        if current.startswith("-") and not is_self:
+            return _global_options(of_listing=category.words != ())
+        return Offer(self._inside(category, current, asks_help=asks_help))
 
     def _after_command(
         self, match: "Match", rest: "Sequence[str]", current: str, *, asks_help: bool
@@ -260,6 +266,25 @@ class Completer:
         return _offer_of(items)
 
 
+def _take_options(words: list[str]) -> "tuple[str, bool]":
+    """Remove the global options, and `help`, at the start of `words`.
+
+    Returns the option whose value is missing at the end, or "", and whether help is asked for.
+    """
+    asks_help = False
+    while words and words[0].startswith("-"):
+        option, value = take_option(words)
+        if option in VALUES and value is None:
+            return option, asks_help
+        if option in ("-h", "--help"):
+            asks_help = True
+
+    if words[:1] == ["help"]:
+        asks_help = True
+        del words[0]
+    return "", asks_help
+
+
 def _without_descriptions(words: "Sequence[str]") -> Offer:
     return Offer([(word, "") for word in words])
 
@@ -319,14 +344,14 @@ def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, 
     """
     if current.startswith("--"):
         name, equals, _ = current.partition("=")
-        argument = line.options.get(name)
-        if not equals or argument is None or argument.flag:
+        argument = _option_with_value(line, name)
+        if argument is None or not equals:
             return None, ""
         return argument, f"{name}="
 
     for end, letter in enumerate(current[1:], 2):
-        argument = line.options.get(f"-{letter}")
-        if argument is None or argument.flag:
+        argument = _option_with_value(line, f"-{letter}")
+        if argument is None:
             continue
         if end == len(current):
             break  # its value is the next word
@@ -335,6 +360,13 @@ def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, 
             before += "="
         return argument, before
     return None, ""
+
+
+def _option_with_value(line: "CommandLine", name: str) -> "Argument | None":
+    argument = line.options.get(name)
+    if argument is not None and argument.flag:
+        return None
+    return argument
 
 
 def command_words(given: "Sequence[str]", completer: Completer) -> Offer:

@@ -164,8 +164,7 @@ def _whole_line(
             continue
         for text in line.texts[argument.name]:
             loose.append(text)
-            looks_like_option = text.startswith("-") and not line.is_negative(text)
-            if looks_like_option and not argument.passthrough:
+            if _looks_like_option(line, argument, text):
                 needs_dashes = True
 
     if not line.ended:
@@ -180,6 +179,13 @@ def _whole_line(
     # Only `--` ends the options otherwise.
     dashes = args.index("--")
     return [*args[:dashes], *options, *args[dashes:], *loose]
+
+
+def _looks_like_option(line: CommandLine, argument: Argument, text: str) -> bool:
+    """Return whether the text of a positional argument would be taken for an option."""
+    if argument.passthrough:
+        return False
+    return text.startswith("-") and not line.is_negative(text)
 
 
 def _option_words(line: CommandLine, asked: Sequence[Argument]) -> list[str]:
@@ -230,7 +236,8 @@ def _masked(word: str, secrets: Sequence[str]) -> str:
     for secret in secrets:
         if not secret:
             continue
-        is_end_of_option = word.startswith("-") and word.endswith(secret)
-        if word == secret or is_end_of_option:
+        if word == secret:
+            return HIDDEN
+        if word.startswith("-") and word.endswith(secret):
             return word.removesuffix(secret) + HIDDEN
     return word

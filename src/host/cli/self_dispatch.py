@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # These need no installed package and not the path of the environment, which `site` finds out.
 _WITHOUT_SITE = ((SELF, "version"), (SELF, "plugin", "list"))
+_HELP_OPTIONS = frozenset(["--help", "-h"])
 _NEVER_ASSUMED = (SELF, "trust")  # the global --yes does not apply to this command
 
 
@@ -41,7 +42,8 @@ def run_self(session: Session, options: GlobalOptions) -> int:
     match = catalog.find(options.words)
     rest = options.words[len(match.words) :]
 
-    if match.kind != "command" or match.definition is None:
+    definition = match.definition
+    if match.kind != "command" or definition is None:
         if rest and not _is_about_listing(rest[0]):
             raise unknown_word_in(session.program, lock, match, rest[0])
 
@@ -50,19 +52,19 @@ def run_self(session: Session, options: GlobalOptions) -> int:
         show(session, options)
         return 0
 
-    asks_help = "--help" in rest or "-h" in rest
-    if options.help or asks_help:
+    asks_help = not _HELP_OPTIONS.isdisjoint(rest)
+    if asks_help or options.help:
         from host.cli.help_page import help_page
 
-        session.show(help_page(session, catalog, match, match.definition))
+        session.show(help_page(session, catalog, match, definition))
         return 0
 
     if match.words not in _WITHOUT_SITE:
         session.make_packages_importable()
-    function = load_reference(match.definition.entrypoint)
+    function = load_reference(definition.entrypoint)
 
-    texts = _parsed(session, match.words, match.definition, options, rest)
-    values = _named_values(match.definition.args, texts)
+    texts = _parsed(session, match.words, definition, options, rest)
+    values = _named_values(definition.args, texts)
     try:
         with RaisedInterrupts():
             status = function(session, **values)
@@ -108,8 +110,11 @@ def _parsed(
 
 def _operation_error(failure: OSError) -> OperationError:
     """Return the error for a failure of the system, with the file that it is about."""
-    path = os.fsdecode(failure.filename2 or failure.filename or "")
-    if not path and not _has_directory():
+    path = ""
+    name = failure.filename2 or failure.filename
+    if name:
+        path = os.fsdecode(name)
+    elif not _has_directory():
         what = "the current directory does not exist any more"
         return OperationError(what, "run: cd")
 

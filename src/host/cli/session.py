@@ -120,7 +120,9 @@ class Session:
         # POSIX: the first of these variables that is not empty decides.
         locale = ""
         for name in ("LC_ALL", "LC_CTYPE", "LANG"):
-            locale = locale or self.environ.get(name, "")
+            locale = self.environ.get(name, "")
+            if locale:
+                break
 
         if locale in ("C", "POSIX"):
             return "ascii"

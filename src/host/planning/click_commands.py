@@ -140,7 +140,7 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
     is_flag = bool(parameter.is_flag or parameter.count)
     declaration = {
         "name": name,
-        "description": parameter.help or "",
+        "description": parameter.help,
         "hidden": parameter.hidden,
         "required": parameter.required and not is_flag,
         "repeats": parameter.multiple or parameter.count,

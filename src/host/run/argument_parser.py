@@ -43,7 +43,8 @@ def parse(
     line = CommandLine(arguments, args or (), program, words)
     line.read()
     line.assign_loose()
-    line.add_callers(environ or {})
+    if environ is not None:
+        line.add_callers(environ)
     if args is not None:
         line.check()
     return line
@@ -141,7 +142,9 @@ class CommandLine:
         name = word[:2]
         if name == "--":
             name = word.partition("=")[0]
-        return name in ("--", "--help") or name in self.options
+        if name in ("--", "--help"):
+            return True
+        return name in self.options
 
     def long(self, word: str) -> None:
         name, equals, value = word.partition("=")

@@ -148,15 +148,21 @@ class Argument(Record):
         """Return whether `text` is of this argument's type and matches its pattern."""
         if self.flag:
             return text.lower() in (*TRUE, *FALSE)
-        if self.type == "integer" and not is_integer(text):
-            return False
-        if self.type == "number" and not is_number(text):
+        if not _has_type(self.type, text):
             return False
         if not self.pattern:
             return True
         import re  # 10 ms, and few arguments have a pattern
 
         return re.fullmatch(self.pattern, text) is not None
+
+
+def _has_type(kind: str, text: str) -> bool:
+    if kind == "integer":
+        return is_integer(text)
+    if kind == "number":
+        return is_number(text)
+    return True
 
 
 def is_number(text: str) -> bool:

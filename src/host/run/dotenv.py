@@ -137,8 +137,9 @@ def _offer_mapping(
 
 def _check_sudo(definition: "Definition", name: str, path: str, line: int = 0) -> None:
     """Raise SourceError for a variable that would choose what a command with sudo loads."""
-    is_dangerous = name in _NEVER_WITH_SUDO or name.startswith("LD_")
-    if definition.sudo and is_dangerous:
+    if not definition.sudo:
+        return
+    if name in _NEVER_WITH_SUDO or name.startswith("LD_"):
         what = f'a .env file must not set {name} for a command with "sudo"'
         remedy = "export the variable before you start the command"
         raise SourceError(Problem(path, what, remedy, line=line))

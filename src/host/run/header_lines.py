@@ -44,10 +44,9 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
         bare = line.lstrip()
         mark = _beginning(bare, MARKS)
         text = bare.removeprefix(mark).removeprefix(" ")
-        is_shebang = number == 0 and line.startswith("#!")
         if mark and text.startswith(BLOCK_END):
             in_block = text.strip() != BLOCK_END
-        elif in_block or is_shebang or line.startswith("<?php"):
+        elif in_block or _begins_program(line, number):
             continue
         elif mark:
             yield kind, _text_of(bare, mark)
@@ -59,6 +58,13 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
             if not may_stand_above_tags:
                 return
             kind = LATE
+
+
+def _begins_program(line: str, number: int) -> bool:
+    """Return whether a line is a shebang or PHP's first one; `number` is 0 for the first line."""
+    if line.startswith("<?php"):
+        return True
+    return number == 0 and line.startswith("#!")
 
 
 def _beginning(line: str, beginnings: "Iterable[str]") -> str:

@@ -238,21 +238,25 @@ class Header:
         """Return the first sentence of prose, joined over its lines."""
         paragraph: list[str] = []
         for kind, text in [*self._rows, (GAP, "")]:
-            line = self._without_name(text)
-            is_text = kind in (COMMENT, DOCSTRING) and not self._is_own_name(text)
-            is_example = text.startswith(("    ", "\t"))
-
-            if is_text and not is_example and is_prose(line):
-                paragraph.append(line)
-            elif paragraph and is_text and is_heading(line):
-                # The paragraph introduces a list, or ends with a source.
-                paragraph.append(line)
+            if self._is_part(kind, text, has_begun=paragraph != []):
+                paragraph.append(self._without_name(text))
             elif paragraph:
                 sentence = first_sentence(" ".join(paragraph))
                 if not sentence.endswith(":"):
                     return sentence
                 paragraph.clear()  # it says what follows, and not what the script does
         return ""
+
+    def _is_part(self, kind: str, text: str, *, has_begun: bool) -> bool:
+        """Return whether a line begins the paragraph of the first sentence, or continues it."""
+        if kind not in (COMMENT, DOCSTRING) or self._is_own_name(text):
+            return False
+
+        line = self._without_name(text)
+        if has_begun and is_heading(line):
+            return True  # the paragraph introduces a list, or ends with a source
+        is_example = text.startswith(("    ", "\t"))
+        return not is_example and is_prose(line)
 
 
 def _tag_in(kind: str, text: str) -> "Tag | None":

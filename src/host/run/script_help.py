@@ -40,9 +40,15 @@ def script_gets_help(definition: Definition, file: str, word: str = "--help") ->
     """
     if definition.help:
         return definition.help == "script"
-    if definition.sudo or definition.confirm or definition.effects == "destroy":
+    # Nothing that asks or destroys is started to show a page.
+    if definition.sudo or definition.confirm:
         return False
-    return not file or handles_help(file, word)
+    if definition.effects == "destroy":
+        return False
+
+    if not file:
+        return True
+    return handles_help(file, word)
 
 
 def handles_help(file: str, word: str = "--help") -> bool:

@@ -151,7 +151,7 @@ class Providers(Record):
         if failure is not None:
             return "", _reason_of(failure)
         value = answer.result().get(reference)
-        if isinstance(value, str) and "\0" not in value:
+        if _is_text(value):
             return value, ""
         if isinstance(value, Mapping):
             if may_map:
@@ -204,6 +204,10 @@ def _last_line(text: str) -> str:
     return ""
 
 
+def _is_text(value: "Any") -> bool:
+    return isinstance(value, str) and "\0" not in value
+
+
 def _reason_of(value: "Any") -> str:
     """Return why an answer of a provider is no value."""
     if isinstance(value, HostError):
@@ -216,8 +220,7 @@ def _reason_of(value: "Any") -> str:
 def _plain_mapping(values: "Mapping[Any, Any]") -> "tuple[Content, str]":
     """Return a provider's mapping as a dict and "", or "" and the reason why it is invalid."""
     for name, value in values.items():
-        is_text = isinstance(name, str) and isinstance(value, str)
-        if not is_text or "\0" in value:
+        if not isinstance(name, str) or not _is_text(value):
             return "", f"the value of {name} is not a string, or contains a NUL"
     return dict(values), ""
 

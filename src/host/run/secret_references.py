@@ -39,8 +39,9 @@ def is_secret_reference(item: str, reader: "Offers", definition: "Definition") -
         return True
 
     # The name of a file may contain a colon, too.
-    is_lower_case = scheme.isascii() and scheme.islower()
-    if not is_lower_case or not scheme.isalnum():
+    if not scheme.isascii() or not scheme.isalnum():
+        return False
+    if not scheme.islower():
         return False
     return not is_there(join(definition.directory, item))
 
@@ -78,9 +79,8 @@ def _resolve(
     for key, (value, failure) in answers.items():
         reference = references[key]
         reason = failure
-        may_be_empty = key == ENV_FILES
-        if value == "" and not may_be_empty:
-            reason = reason or "its value is empty"
+        if value == "" and not failure:
+            reason = _reason_if_empty(key)
         if not reason:
             values[key] = value
             continue
@@ -95,6 +95,13 @@ def _resolve(
         error.others = tuple(problems[:-1])
         raise error
     return values
+
+
+def _reason_if_empty(key: str) -> str:
+    """Return why a reference with an empty value has failed, or ""."""
+    if key == ENV_FILES:
+        return ""  # only a `.env` file may be empty
+    return "its value is empty"
 
 
 def _answers(

@@ -109,17 +109,7 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
     """
     parsing, _, rest = output.partition(b"\0")
     verdict, _, exports = rest.partition(b"\0")
-    word, line, *returned = [*decode(verdict).split(" "), ""]
-    is_parsed = parsing.endswith(b"parsed") or "return" in returned
-    if word and not is_parsed:
-        number = _error_line(decode(parsing)) - lines_before
-        what = "syntax error"
-        if line and number < 0:
-            what = f"{what} after line {line}"
-        raise _error(path, what, line=max(number, 0))
-    if word != "end":
-        what = "bash did not reach the end of the file (exit, exec, set -e, set -u or a signal)"
-        raise _error(path, what, line=int(line or 0))
+    _check_verdict(path, decode(verdict), parsing, lines_before)
 
     variables = {}
     for name, value in parse_exports(exports):
@@ -130,6 +120,25 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
         if is_name(name):  # bash also exports functions
             variables[name] = value
     return variables
+
+
+def _check_verdict(path: str, verdict: str, parsing: bytes, lines_before: int) -> None:
+    """Raise SourceError unless bash has parsed the file and reached its end.
+
+    The verdict is `end LINE` or `exit LINE`, perhaps with ` return`; it is "" without a report.
+    """
+    word, line, *returned = f"{verdict} ".split(" ")
+    is_parsed = parsing.endswith(b"parsed") or "return" in returned
+    if word and not is_parsed:
+        number = _error_line(decode(parsing)) - lines_before
+        what = "syntax error"
+        if line and number < 0:
+            what = f"{what} after line {line}"
+        raise _error(path, what, line=max(number, 0))
+
+    if word != "end":
+        what = "bash did not reach the end of the file (exit, exec, set -e, set -u or a signal)"
+        raise _error(path, what, line=int(line or 0))
 
 
 def _error_line(messages: str) -> int:

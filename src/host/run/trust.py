@@ -46,8 +46,11 @@ def is_trusted(definition: "Definition") -> bool:
 
 def check_trust(definition: "Definition", program: str, words: "Sequence[str]") -> None:
     """Raise NotConfirmedError, with a remedy, if the command of a project is not trusted."""
-    if not is_trusted(definition) and definition.project:
-        raise not_trusted(definition.project, program, words)
+    project = definition.project
+    if project is None:
+        return
+    if not is_trusted(definition):
+        raise not_trusted(project, program, words)
 
 
 def not_trusted(

@@ -292,20 +292,30 @@ def _set(
     elif name == "long_help":
         keys.setdefault("description", text)
     elif name == "default":
-        is_switch = is_flag and "value" not in keys
-        if not is_switch or text.lower() != "false":  # a switch is false anyway
-            keys["default"] = text
+        _set_default(keys, text, is_flag=is_flag)
     elif name == "required":
         keys["required"] = True
     elif name == "var":
         _set_repeats(keys, is_flag=is_flag)
     elif name == "effect" and is_flag:
         keys["effects"] = _EFFECTS.get(text, "change")
-    elif name == "negate" and text == f"--no-{keys['name'].removeprefix('--')}":
+    elif name == "negate" and text == _negation_of(keys["name"]):
         keys["negatable"] = True
     else:
         return _has_no_effect(name, text)
     return True
+
+
+def _set_default(keys: "dict[str, Any]", text: str, *, is_flag: bool) -> None:
+    is_switch = is_flag and "value" not in keys
+    if is_switch and text.lower() == "false":
+        return  # it is false anyway
+    keys["default"] = text
+
+
+def _negation_of(name: str) -> str:
+    bare = name.removeprefix("--")
+    return f"--no-{bare}"
 
 
 def _has_no_effect(name: str, text: str) -> bool:

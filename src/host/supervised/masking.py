@@ -22,14 +22,18 @@ def secret_values(run: "Run") -> set[str]:
     """
     environment = run.layers.environment()
     declared = declared_secrets(run.definition, environment)
+
+    def is_masked(name: str) -> bool:
+        return name in declared or is_secret(name)
+
     values = set()
     for name, value in environment.items():
-        if name in declared or is_secret(name):
+        if is_masked(name):
             values.add(value)
 
     # A script may print a value that another source has overridden.
     for name, assignments in run.layers.offered.items():
-        is_secret_name = name in declared or is_secret(name)
+        is_secret_name = is_masked(name)
         for assignment in assignments:
             if is_secret_name or assignment.secret:
                 values.add(assignment.value)

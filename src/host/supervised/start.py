@@ -42,7 +42,7 @@ class Demands(Record):
 
     @property
     def need_parent(self) -> bool:
-        return bool(self.record or self.seconds or self.after)
+        return any((self.record, self.seconds, self.after))
 
     @property
     def waits(self) -> bool:
@@ -85,7 +85,9 @@ def records(run: "Run", *, is_asked: bool) -> bool:
     if not is_asked:
         return False
     of_installation = run.installation.config.supervision
-    return of_installation is None or of_installation.record is not False
+    if of_installation is None:
+        return True
+    return of_installation.record is not False
 
 
 def take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None:
