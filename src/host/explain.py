@@ -10,7 +10,7 @@ import os
 import shlex
 import sys
 
-from host.cli.page_layout import Page
+from host.cli.page_layout import WIDEST_TERM, Page, text_column
 from host.cli.unknown_words import unknown_word
 from host.cli.variables import shown_variables, variables_of
 from host.errors import HostError, UsageError
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from host.run.plugin_functions import AfterRun
 
 _FROM = "  ← "  # between a value and its source
-_WIDEST_NAME = 28  # columns; a longer name gets a line of its own
-_GAP = 2
 _INDENT = 2
 
 
@@ -303,8 +301,10 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
     page.paragraph(explanation["description"])
     command_line = _command_lines(explanation["argv"], session.terminal.width)
     page.lines("Command line", list(command_line))
+
     _add_table(page, "Run", _facts(session, plan, explanation))
-    _add_table(page, "Variables", _variable_rows(explanation["variables"], root))
+    variables = _variable_rows(explanation["variables"], root)
+    _add_table(page, "Variables", variables)
 
     programs = []
     for program in explanation["requires"]:
@@ -321,7 +321,9 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
         calls.append((call.name, f"{call.function}{_FROM}plugin {call.plugin}"))
     _add_table(page, "After the run", calls)
 
-    errors = [(f"status {error.status}", str(error)) for error in plan.errors]
+    errors = []
+    for error in plan.errors:
+        errors.append((f"status {error.status}", str(error)))
     _add_table(page, "This run would fail", errors)
 
     if NOT_CHECKED in plan.programs.values():
@@ -418,18 +420,14 @@ def _command_lines(argv: Iterable[str], width: int) -> Iterator[str]:
 
 def _add_table(page: Page, heading: str, rows: Sequence[tuple[str, str]]) -> None:
     """Add a section of names and exact texts; a long text is folded at blanks."""
-    widest = 0
-    for name, _ in rows:
-        width = width_of(printable(name))
-        if width <= _WIDEST_NAME:
-            widest = max(widest, width)
-    column = widest + _GAP
+    names = [printable(name) for name, _ in rows]
+    column = text_column(names)
     columns = page.terminal.width - _INDENT - column
 
     lines = []
     for name, text in rows:
         label = printable(name)
-        if width_of(label) > _WIDEST_NAME:
+        if width_of(label) > WIDEST_TERM:
             lines.append(page.terminal.styled(label, "name"))
             label = ""
         folded = _folded_at_source(printable(text), columns)

@@ -156,7 +156,9 @@ class Program:
             if not program.assume_yes and not (program.may_ask and agrees("Delete it?")):
                 raise NotConfirmedError("nothing was deleted", "to confirm: --yes")
         """
-        return is_told(ASSUME_YES) or is_on(self._session.environ.get("CLI_YES"))
+        if is_told(ASSUME_YES):
+            return True
+        return is_on(self._session.environ.get("CLI_YES"))
 
     @property
     def may_ask(self) -> bool:

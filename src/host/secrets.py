@@ -194,9 +194,9 @@ def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
     """
     texts: set[str] = set()
     for secret in secrets:
-        stripped = secret.strip()
-        texts |= {secret, stripped}
-        texts |= {*_json_forms(secret), *_json_forms(stripped)}
+        for text in (secret, secret.strip()):
+            texts.add(text)
+            texts.update(_json_forms(text))
 
         for line in secret.splitlines():
             # A line such as `  },` is in most texts in JSON.

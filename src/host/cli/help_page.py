@@ -133,8 +133,9 @@ def _subcommands(catalog: Catalog, command: Match) -> list[tuple[str, str]]:
     rows = []
     children, _ = catalog.children(command)
     for child in children:
-        is_listed = child.definition is not None and child.definition.is_listed
-        if child.kind == "category" or is_listed:
+        definition = child.definition
+        is_listed = definition is not None and definition.is_listed
+        if is_listed or child.kind == "category":
             rows.append((child.words[-1], child.description))
     return sorted(rows)
 

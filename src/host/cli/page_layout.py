@@ -10,7 +10,7 @@ from host.text_width import width_of, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from host.listing_records import Terminal
     from host.run.argument_spec import Argument
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _INDENT = "  "
 _AS_WRITTEN = (" ", "\t", "- ", "* ", "+ ", "$", "1. ", "1) ", "|")  # not prose
 _GAP = 2  # columns between term and explanation
-_WIDEST_TERM = 28  # columns; a longer term gets its own line
+WIDEST_TERM = 28  # columns; a longer term gets its own line
 
 
 class Page:
@@ -82,19 +82,14 @@ class Page:
 
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
         """Add a section with a heading and rows, each with a term and its wrapped explanation."""
-        shown = [(printable(name), printable(text)) for name, text in rows]
-
-        widest = 0
-        for name, _ in shown:
-            width = width_of(name)
-            if width <= _WIDEST_TERM:
-                widest = max(widest, width)
-        column = widest + _GAP
+        names = [printable(name) for name, _ in rows]
+        column = text_column(names)
         columns = self.terminal.width - len(_INDENT) - column
 
         lines = []
-        for name, text in shown:
-            lines += self.row(name, wrap(text, columns), column)
+        for name, (_, text) in zip(names, rows, strict=True):
+            wrapped = wrap(printable(text), columns)
+            lines += self.row(name, wrapped, column)
         self.lines(heading, lines)
 
     def row(
@@ -148,6 +143,16 @@ class Page:
         """Return the page as text."""
         lines = [line.rstrip() for line in self._lines]
         return "\n".join([*lines, ""])
+
+
+def text_column(names: Iterable[str]) -> int:
+    """Return the column at which the texts of a table begin, behind its printable names."""
+    widest = 0
+    for name in names:
+        width = width_of(name)
+        if width <= WIDEST_TERM:
+            widest = max(widest, width)
+    return widest + _GAP
 
 
 def _joined(lines: Sequence[str]) -> list[str]:

@@ -180,15 +180,17 @@ def _meant(
     of_self = []
     synonyms = []
     for command in lock.commands:
-        if command.ours and command.definition.is_listed:
-            of_self.append(command.words)
-            if typed in command.definition.extra.get(_SYNONYMS, ()):
-                synonyms.append(command.words)
+        if not command.ours or not command.definition.is_listed:
+            continue
+        of_self.append(command.words)
+        if typed in command.definition.extra.get(_SYNONYMS, ()):
+            synonyms.append(command.words)
     if category and synonyms:
         return synonyms
 
     # Of two equally similar names, the one with fewer words before it is nearer.
-    every = sorted(dict.fromkeys([("help",), *others, *of_self]), key=len)
+    unique = dict.fromkeys([("help",), *others, *of_self])
+    every = sorted(unique, key=len)
     in_category = [words for words in every if words[:-1] == category]
 
     meant = [*synonyms, *_alike(word, every, 1)]

@@ -28,6 +28,10 @@ from host.run.records import EnvSource
 from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.run.required_variables import RequiredVariable
+
 UNKNOWN = "\0"  # placeholder value of sources that are code; no real value contains NUL
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
@@ -60,12 +64,18 @@ def page_variables(
         rows[name] = f"{value}  ← {_place(variable, session, definition)}"
 
     for required in definition.required_envs:
-        rows[required] += ", required"
-        if required.type:
-            rows[required] += f" ({required.type})"
-        if required.hint:
-            rows[required] += f": {required.hint}"
+        rows[required] += f", {_requirement(required)}"
     return list(rows.items())
+
+
+def _requirement(variable: "RequiredVariable") -> str:
+    """Return that a variable is required, with its type and the hint from the definition."""
+    text = "required"
+    if variable.type:
+        text += f" ({variable.type})"
+    if variable.hint:
+        text += f": {variable.hint}"
+    return text
 
 
 class _Look(SourceReader):
@@ -112,10 +122,12 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
     settings: dict[str, dict[str, int]] = {}
 
     def with_line(variable: Variable) -> Variable:
+        if variable.rank != SETTINGS:
+            return variable
         path = variable.source
-        if variable.rank == SETTINGS and path not in settings:
+        if path not in settings:
             settings[path] = settings_names(path)
-        line = settings.get(path, {}).get(variable.name)
+        line = settings[path].get(variable.name)
         if line is None:
             return variable
         return variable.replaced(source=f"{path}:{line}")

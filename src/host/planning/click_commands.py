@@ -48,20 +48,28 @@ def declared_by_click(
     yield tuple(words), {**definition, **_declared(target, context)}
 
     inherited = _inherited(definition)
+    for path, subcommand, inner_context in _all_subcommands(target, context):
+        fields = dict(inherited)
+        fields["name"] = path[-1]
+        fields["description"] = subcommand.get_short_help_str(limit=_LONGEST_LINE)
+        fields["hidden"] = subcommand.hidden
+        fields |= _declared(subcommand, inner_context)
+        fields["subcommand"] = list(path)
+        yield (*words, *path), fields
+
+
+def _all_subcommands(
+    command: click.Command, context: click.Context
+) -> Iterator[tuple[tuple[str, ...], click.Command, click.Context]]:
+    """Yield the words, the command and the context of each subcommand, level by level."""
     pending: list[tuple[tuple[str, ...], click.Command, click.Context]] = []
-    pending.append(((), target, context))
+    pending.append(((), command, context))
     while pending:
-        path, group, context = pending.pop(0)
-        for word, subcommand, inner_context in _subcommands(group, context):
-            inner_path = (*path, word)
-            fields = dict(inherited)
-            fields["name"] = word
-            fields["description"] = subcommand.get_short_help_str(limit=_LONGEST_LINE)
-            fields["hidden"] = subcommand.hidden
-            fields |= _declared(subcommand, inner_context)
-            fields["subcommand"] = list(inner_path)
-            yield (*words, *inner_path), fields
-            pending.append((inner_path, subcommand, inner_context))
+        path, group, group_context = pending.pop(0)
+        for word, subcommand, inner_context in _subcommands(group, group_context):
+            row = ((*path, word), subcommand, inner_context)
+            yield row
+            pending.append(row)
 
 
 def _subcommands(

@@ -151,14 +151,14 @@ class Parameter:
     def _take_value(self) -> str:
         """Take a default; one that a function computes keeps its backtick."""
         quote = self._rest[:1]
+        if quote not in ("`", "'", '"'):
+            value, _, self._rest = self._rest.partition(" ")
+            return value
+
+        inside, _, self._rest = self._rest[1:].partition(quote)
         if quote == "`":
-            inside, _, self._rest = self._rest[1:].partition(quote)
             return f"`{inside}"
-        if quote in ("'", '"'):
-            inside, _, self._rest = self._rest[1:].partition(quote)
-            return inside
-        value, _, self._rest = self._rest.partition(" ")
-        return value
+        return inside
 
     def _read_variable(self) -> None:
         if not self._rest.startswith("$"):

@@ -72,7 +72,8 @@ def unchecked_arguments(declared: "Sequence[dict[str, Any]]") -> tuple[Argument,
 
         values: dict[str, Any] = dict.fromkeys(Argument.__annotations__, "")
         values.update(dict.fromkeys(_FLAGS, False))
-        values["type"] = "" if is_flag else "string"
+        if not is_flag:
+            values["type"] = "string"
         values["default"] = None
         values["repeats"] = name.endswith(REPEATS)
         values["conflicts"] = ()
@@ -209,14 +210,18 @@ def _check_program(key: str, program: str, fields: "Fields", folder: str) -> Non
 
 def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) -> None:
     """Refuse an argument if another has its option or variable; otherwise add these to `taken`."""
-    option = argument.name if argument.option else ""
-    for mark in (argument.variable, option, argument.short, argument.negation):
+    marks = [argument.variable]
+    if argument.option:
+        marks += [argument.name, argument.short, argument.negation]
+
+    for mark in marks:
+        if not mark:
+            continue
         if mark in taken:
             key = "short" if mark == argument.short else "name"
             reason = f"{argument.name} and {taken[mark]} both have {mark}"
             raise fields.refused(key, reason)
-        if mark:
-            taken[mark] = argument.name
+        taken[mark] = argument.name
 
 
 def _check_order(last: Argument, argument: Argument, fields: "Fields") -> None:

@@ -165,8 +165,10 @@ class CommandLine:
                 continue
 
             # `-n5`, `-n=5`, or `-n` with the value in the next word.
-            value = rest.removeprefix("=") if rest else None
-            self.take(argument, name, value)
+            if rest:
+                self.take(argument, name, rest.removeprefix("="))
+            else:
+                self.take(argument, name)
             return
 
     def option(self, name: str, word: str) -> Argument:

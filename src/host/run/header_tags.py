@@ -23,11 +23,13 @@ def tag_of(text: str) -> "Tag | None":
 
     for word, dialect in _WORDS.items():
         if bare.startswith(f"{word} "):
-            return _word_tag(dialect, bare[len(word) :].strip())
+            text = bare.removeprefix(word)
+            return _word_tag(dialect, text.strip())
 
     name, colon, value = bare.partition(":")
-    if colon and name.lower() in _SUB_TAGS:
-        return SUB, name.lower(), value.strip()
+    low = name.lower()
+    if colon and low in _SUB_TAGS:
+        return SUB, low, value.strip()
     return _prefixed_tag(bare)
 
 

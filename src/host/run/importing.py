@@ -97,8 +97,10 @@ def _forget_modules(folders: "Sequence[str]") -> None:
     """Remove the modules below these folders, so that another plugin imports its own."""
     beginnings = tuple([f"{folder}/" for folder in folders])
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)  # None for a namespace package
-        if file and file.startswith(beginnings):
+        file = getattr(module, "__file__", None)
+        if not file:
+            continue  # a namespace package, or built in
+        if file.startswith(beginnings):
             del sys.modules[name]
 
 

@@ -48,22 +48,28 @@ def _mistake(text: str) -> tuple[int, str]:
     try:
         json.loads(text)
     except json.JSONDecodeError as failure:
-        rest = text[failure.pos :].lstrip(_BLANKS)
-        if rest.startswith(("//", "/*", "#")):
-            return len(text) - len(rest), "comments are not allowed"
-        # Some versions of Python point at the comma, and some at the bracket behind it.
-        last_comma = text.rfind(",", 0, failure.pos + 1)
-        comma = _TRAILING_COMMA.match(text, last_comma)
-        if comma is not None and comma.end() > failure.pos:
-            return comma.start(), "trailing comma"
-
-        # "Expecting ',' delimiter: line 1 …" becomes "expecting ',' delimiter".
-        what, _, _ = failure.msg.partition(": ")
-        what = what.removesuffix(" at").removesuffix(" starting")
-        return failure.pos, what[0].lower() + what[1:]
+        return _described(failure, text)
     except (RecursionError, ValueError):
         pass
     return 0, "it is nested too deeply, or a number has too many digits"
+
+
+def _described(failure: json.JSONDecodeError, text: str) -> tuple[int, str]:
+    """Return the offset of a mistake that `json` has found, and what it is."""
+    rest = text[failure.pos :].lstrip(_BLANKS)
+    if rest.startswith(("//", "/*", "#")):
+        return len(text) - len(rest), "comments are not allowed"
+
+    # Some versions of Python point at the comma, and some at the bracket behind it.
+    last_comma = text.rfind(",", 0, failure.pos + 1)
+    comma = _TRAILING_COMMA.match(text, last_comma)
+    if comma is not None and comma.end() > failure.pos:
+        return comma.start(), "trailing comma"
+
+    # "Expecting ',' delimiter: line 1 …" becomes "expecting ',' delimiter".
+    what, _, _ = failure.msg.partition(": ")
+    what = what.removesuffix(" at").removesuffix(" starting")
+    return failure.pos, what[0].lower() + what[1:]
 
 
 def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:

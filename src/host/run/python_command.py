@@ -38,10 +38,12 @@ def python_exec(
     """
     blocked_signals = _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
     is_blocked = _signal.SIGINT in blocked_signals
+
     options = ["-I"]
     if not is_blocked:
         options.append("-Xunblock_interrupt")
-    options += [f"-X{name}" for name in switches]
+    for name in switches:
+        options.append(f"-X{name}")
 
     code = PYTHON_COMMAND.format(list(folders))
     command = [sys.executable, *options, "-c", code, *argv]

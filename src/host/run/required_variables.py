@@ -62,7 +62,9 @@ def read_required(fields: Fields, items: "list[Any]") -> tuple[RequiredVariable,
     variables = []
     for index, item in enumerate(items):
         key = f"required_envs[{index}]"
-        values = {"name": item} if type(item) is str else item
+        values = item
+        if type(item) is str:
+            values = {"name": item}
         inner = Fields(fields.path, values, key)
 
         name = inner.text("name", required=True)

@@ -150,7 +150,7 @@ class Providers(Record):
         failure = answer.exception()
         if failure is not None:
             return "", _reason_of(failure)
-        value = answer.result().get(reference)
+        value: Any = answer.result().get(reference)
         if _is_text(value):
             return value, ""
         if isinstance(value, Mapping):

@@ -112,16 +112,21 @@ def _answers(
 ) -> "dict[str, tuple[Content, str]]":
     """Call the providers; return (value, "") or ("", reason) by the key of each reference."""
     has_terminal = reader.may_ask and _has_terminal()
-    usual = _TERMINAL_SECONDS if has_terminal else _PROVIDER_SECONDS
+    usual = _PROVIDER_SECONDS
+    if has_terminal:
+        usual = _TERMINAL_SECONDS
     seconds = limit_from(reader.layers.inherited, SECRETS_TIMEOUT, usual)
     environ = reader.layers.environment()
     providers = Providers(environ, definition.directory, seconds, has_terminal)
+
+    def call_providers() -> "dict[str, tuple[Content, str]]":
+        return providers.call_all(calls)
 
     # The child itself needs the grace period to report late providers, and another to end.
     limit = seconds + 2 * GRACE_SECONDS
     try:
         answers: dict[str, tuple[Content, str]] = supervise_call(
-            lambda: providers.call_all(calls), limit, keeps_terminal=has_terminal
+            call_providers, limit, keeps_terminal=has_terminal
         )
     except (TimeoutError, ChildProcessError) as failure:
         return dict.fromkeys(references, ("", str(failure)))

@@ -68,7 +68,8 @@ def masked_arguments(
         return ()
 
     declared = run.definition.all_args
-    if any(argument.secret for argument in declared):
+    has_secrets = any(argument.secret for argument in declared)
+    if has_secrets:
         from host.cli.prompt import masked_words  # needed by few commands
 
         arguments = masked_words(declared, arguments)
@@ -83,8 +84,8 @@ def masked_output(output: bytes, secrets: "Collection[str]") -> str:
     """
     text = output.decode("utf-8", "replace")
     if len(output) >= TAIL_BYTES:
-        # The cut may be inside a character.
-        text = _without_partial_secret(text.lstrip("\ufffd"), secrets)
+        text = text.lstrip("\ufffd")  # the cut may be inside a character
+        text = _without_partial_secret(text, secrets)
 
     masked = masked_line(text, secrets)
     end = masked.encode()[-KEPT_BYTES:]

@@ -35,7 +35,8 @@ def _next_with_reason(deadline: "float | None") -> "tuple[int, bool]":
     if deadline is None:
         received = _signal.sigwaitinfo(every)
     else:
-        received = _signal.sigtimedwait(every, max(deadline - time.monotonic(), 0))
+        left = max(deadline - time.monotonic(), 0)
+        received = _signal.sigtimedwait(every, left)
 
     if received is None or received.si_signo == _signal.SIGCHLD:
         return 0, False

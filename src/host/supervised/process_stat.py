@@ -26,7 +26,8 @@ def process_stat(process: int) -> "ProcessStat | None":
             line = decode(file.read())
 
         # The name, in parentheses, may contain blanks and parentheses.
-        name, _, rest = line.partition("(")[2].rpartition(")")
+        _, _, behind_id = line.partition("(")
+        name, _, rest = behind_id.rpartition(")")
         state, parent = rest.split()[:2]
         return ProcessStat(name, state, int(parent))
     except (OSError, ValueError):
