@@ -177,8 +177,10 @@ def _limits(run: Run) -> dict[str, Limit]:
     for definition, supervision in levels:
         if definition is None:
             source = run.installation.layout.config_file
+        elif definition.file:
+            source = definition.file
         else:
-            source = definition.file or f"plugin {run.plugin}"
+            source = f"plugin {run.plugin}"
         for key, value in supervision.values().items():
             if value is not None:
                 limits[key] = Limit(value, source)
@@ -284,12 +286,10 @@ def _variable(variable: Variable) -> dict[str, Any]:
 
 
 def _value(variable: Variable) -> dict[str, Any]:
-    # Variables that describe the run have rank 0.
-    return {
-        "value": variable.value,
-        "source": variable.source,
-        "rank": variable.rank or None,
-    }
+    rank: float | None = variable.rank
+    if rank == FRAMEWORK:
+        rank = None  # such a variable describes the run
+    return {"value": variable.value, "source": variable.source, "rank": rank}
 
 
 def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:

@@ -334,8 +334,9 @@ class Program:
         known: Collection[str] | None = None
         if starts:
             known = secrets
-
-        return RecordedRun(self._session, command, args, origin, client or {}, known)
+        if client is None:
+            client = {}
+        return RecordedRun(self._session, command, args, origin, client, known)
 
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
         declared = command.definition.args

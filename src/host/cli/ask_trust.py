@@ -35,8 +35,8 @@ def ask_trust(
     else:
         lines, hashes = introduction(project)
 
-    page = "".join([f"{printable(line)}\n" for line in lines])
-    answer = ask(f"{page}Trust it? [y]es, [n]o, [o]nce: ")
+    page = "\n".join(map(printable, lines))
+    answer = ask(f"{page}\nTrust it? [y]es, [n]o, [o]nce: ")
     if answer in ("y", "yes"):
         remember(project, hashes)
     elif answer not in ("o", "once"):

@@ -74,7 +74,9 @@ def _show_listing(
         what = f"unexpected argument {options.words[0]}"
         raise UsageError(what, f"see: {called} --help")
 
-    output_format = options.format or "text"
+    output_format = options.format
+    if not output_format:
+        output_format = "text"
     text = listing_text(session, match, output_format, everything=options.everything)
     session.show(text)
 
@@ -217,11 +219,15 @@ def first_results(
             continue
 
         # the calls that no plugin has answered yet
-        left = [index for index, result in enumerate(first) if result is None]
+        left = []
+        calls_left = []
+        for index, call in enumerate(calls):
+            if first[index] is None:
+                left.append(index)
+                calls_left.append(call)
         if not left:
             break
 
-        calls_left = [calls[index] for index in left]
         results = _results(session, plugin, hook, calls_left)
         for index, result in zip(left, results, strict=True):
             first[index] = result

@@ -87,8 +87,10 @@ def _warn_of_problems(session: Session, place: Match, word: str) -> None:
         places += [node.at, f"{node.at}/{word}"]
 
     _, problems = session.catalog.children(place)
-    reasons = [problem for problem in problems if problem.path in places]
-    session.messages.warn(*session.catalog.problems, *reasons)
+    session.messages.warn(*session.catalog.problems)
+    for problem in problems:
+        if problem.path in places:
+            session.messages.warn(problem)
 
 
 def _known_reason(session: Session, place: Match, word: str) -> str:

@@ -126,7 +126,7 @@ def _declared_parameters(
 
 
 def _declared_argument(parameter: click.Parameter) -> dict[str, Any]:
-    name = plain_name(parameter.name or "argument")
+    name = plain_name(parameter.name)
     if parameter.nargs != 1:
         name += REPEATS
     return {
@@ -299,10 +299,12 @@ def _without_blanks(declaration: Mapping[str, Any]) -> dict[str, Any]:
     return keys
 
 
-def plain_name(name: str) -> str:
+def plain_name(name: str | None) -> str:
     """Return the name under which a click argument is declared."""
-    plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)
-    return plain.strip("-_") or "argument"
+    plain = ""
+    if name is not None:
+        plain = re.sub(r"[^A-Za-z0-9_-]", "-", name).strip("-_")
+    return plain or "argument"
 
 
 def _paragraphs(text: str | None) -> str:

@@ -143,9 +143,11 @@ def package_files(plugin: Plugin) -> list[str]:
     files = []
     if spec.origin:
         files.append(spec.origin)
-    for root in spec.submodule_search_locations or ():
-        inside = glob(f"{escape(root)}/**", recursive=True)
-        files += [path for path in inside if "__pycache__" not in path]
+    folders = spec.submodule_search_locations or ()
+    for folder in folders:
+        for file in glob(f"{escape(folder)}/**", recursive=True):
+            if "__pycache__" not in file:
+                files.append(file)
     return files
 
 

@@ -104,6 +104,10 @@ def _argument(fields: "Fields") -> Argument:
     if fields.value("default") is not None:
         default = fields.text("default")
 
+    repeats = fields.flag("repeats")
+    if name.endswith(REPEATS):
+        repeats = True
+
     texts: dict[str, Any] = {key: fields.filled(key) for key in _TEXTS}
     flags: dict[str, Any] = {key: fields.flag(key) for key in _FLAGS}
     return Argument(
@@ -114,7 +118,7 @@ def _argument(fields: "Fields") -> Argument:
         choices_from=program,
         default=default,
         description=fields.text("description"),
-        repeats=fields.flag("repeats") or name.endswith(REPEATS),
+        repeats=repeats,
         conflicts=fields.texts("conflicts"),
         effects=fields.one_of("effects", EFFECTS),
         **texts,

@@ -110,15 +110,13 @@ class CommandLine:
                 return
             word = self.rest.pop()
 
-            # `-` alone is often stdin.
-            looks_short = word.startswith("-") and word != "-"
             if len(self.loose) in self.any_form_after:
                 self.loose.append(word)
             elif word == "--":
                 break
             elif word.startswith("--"):
                 self.long(word)
-            elif looks_short and not self.is_negative(word):
+            elif self.looks_short(word):
                 self.short(word)
             else:
                 self.loose.append(word)
@@ -132,6 +130,12 @@ class CommandLine:
         self.ended = True
         self.loose += reversed(self.rest)
         self.rest.clear()
+
+    def looks_short(self, word: str) -> bool:
+        """Return whether a word has short options; `-` alone is often stdin."""
+        if not word.startswith("-") or word == "-":
+            return False
+        return not self.is_negative(word)
 
     def is_negative(self, word: str) -> bool:
         """Return whether a word is a negative number, and not a declared option such as `-3`."""
@@ -212,7 +216,9 @@ class CommandLine:
         """Assign the loose words to the positional arguments, in order."""
         loose = self.loose
         for argument in self.arguments:
-            if argument.option or not loose:
+            if not loose:
+                return
+            if argument.option:
                 continue
             count = len(loose) if argument.repeats else 1
             self.texts[argument.name] = loose[:count]

@@ -232,4 +232,5 @@ def _facts_of_use(argument: Argument) -> "Iterator[str]":
     if argument.env:
         yield f"env: {argument.env}"
     if argument.default is not None:
-        yield f"default: {argument.default or EMPTY}"
+        default = argument.default or EMPTY
+        yield f"default: {default}"

@@ -57,8 +57,7 @@ def read_supervision(fields: "Fields") -> Supervision:
         raise fields.refused("timeout", f"{expected}; found {timeout[:40]}")
 
     exclusive = fields.value("exclusive")
-    is_switch = exclusive in (None, True, False)
-    if not is_switch and not _is_lock_name(exclusive):
+    if not _is_exclusive(exclusive):
         expected = f'expected true, false, "{WAIT}" or a name for the lock'
         raise fields.refused("exclusive", expected)
 
@@ -74,7 +73,10 @@ def nearest(supervisions: "Iterable[Supervision]") -> Supervision:
     return Supervision(**nearest_values)
 
 
-def _is_lock_name(value: object) -> bool:
+def _is_exclusive(value: object) -> bool:
+    """Return whether a value of `exclusive` is a switch or can be the name of a lock."""
+    if value in (None, True, False):
+        return True
     return isinstance(value, str) and is_word(value)
 
 

@@ -56,7 +56,7 @@ def open_null() -> int:
     try:
         return posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
     except OSError as failure:
-        what = f"/dev/null: {posix.strerror(failure.errno or 0)}"
+        what = f"/dev/null: {failure.strerror}"
         remedy = "to make it, as root: mknod -m 666 /dev/null c 1 3"
         raise HostError(what, remedy) from None
 

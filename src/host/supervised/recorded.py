@@ -104,8 +104,9 @@ class RecordedRun:
         shown: Sequence[str] = [MASK] * len(self._arguments)
         if self._secrets is not None:
             shown = masked_arguments(self._run, self._arguments, self._secrets)
+        run_id = self.id or new_id()
         started = started_run(self._run).replaced(
-            id=self.id or new_id(),
+            id=run_id,
             arguments=shown,
             origin=self._origin,
             client=self._client,

@@ -32,9 +32,13 @@ def started_run(run: "Run") -> StartedRun:
         from host.supervised.recorded_variable import parts_of
 
         run_id, origin, client = parts_of(environ[RECORDED])
+    if not run_id:
+        run_id = new_id()
+    if not origin:
+        origin = origin_of(is_ci(environ))
 
     return StartedRun(
-        id=run_id or new_id(),
+        id=run_id,
         start=utc_time(time.time()),
         words=run.words,
         arguments=_masked_arguments(run),
@@ -43,7 +47,7 @@ def started_run(run: "Run") -> StartedRun:
         host=posix.uname().nodename,
         version=run.installation.config.version,
         plugin=run.plugin,
-        origin=origin or origin_of(is_ci(environ)),
+        origin=origin,
         outer=_outer_id(environ),
         process=posix.getpid(),
         client=client,

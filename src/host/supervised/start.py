@@ -65,10 +65,11 @@ def demands_of(run: "Run") -> "Demands | None":
     is_recorded = records(run, is_asked=is_asked)
     if RECORDED in environ:
         is_recorded = False  # the caller of this run does it
+    has_output = is_recorded and supervision.record == OUTPUT
 
     demands = Demands(
         record=is_recorded,
-        output=is_recorded and supervision.record == OUTPUT,
+        output=has_output,
         seconds=supervision.seconds,
         exclusive=supervision.exclusive,
         after=run.catalog.lock.after_runs_of(run.words),
