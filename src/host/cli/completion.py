@@ -154,7 +154,8 @@ class Completer:
         """Return the candidates for the word behind those of a category."""
         is_self = category.words[:1] == (SELF,)
         if current.startswith("-") and not is_self:
-            return _global_options(of_listing=category.words != ())
+            is_root = category.words == ()
+            return _global_options(of_listing=not is_root)
         return Offer(self._inside(category, current, asks_help=asks_help))
 
     def _after_command(

@@ -81,7 +81,8 @@ class Providers(Record):
         try:
             report = marshal.dumps(self.call_plugin(folders, calls))
             while report:
-                report = report[posix.write(writing, report) :]
+                written = posix.write(writing, report)
+                report = report[written:]
         finally:
             posix._exit(0)  # noqa: SLF001 - a provider may have replaced os._exit
 

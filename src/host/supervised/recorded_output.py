@@ -253,7 +253,8 @@ def _write_all(target: int, chunk: bytes) -> None:
     """Write all of `chunk`. Raises OSError."""
     while chunk:
         try:
-            chunk = chunk[posix.write(target, chunk) :]
+            written = posix.write(target, chunk)
+            chunk = chunk[written:]
         except BlockingIOError:  # another program has made the stream non-blocking
             poll = select.poll()
             poll.register(target, select.POLLOUT)

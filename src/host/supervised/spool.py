@@ -95,7 +95,8 @@ def append_line(path: str, record: "StartedRun | EndedRun") -> tuple[int, int]:
     the line may have been too late for the reader, so it is written once more, to the new spool. A
     line that is read twice does no harm.
     """
-    line = encode(f"\n{_json_of(record.values())}\n")
+    text = _json_of(record.values())
+    line = encode(f"\n{text}\n")
     while True:
         descriptor = _open(path)
         try:
