@@ -49,11 +49,7 @@ def help_page(
     word = command.words[-1]
     aliases = [alias for alias in definition.aliases if alias != word]
     page.section("Aliases", aliases)
-
-    examples = []
-    for example in definition.examples:
-        examples.append(_example(session.program, command.words, example))
-    page.table("Examples", examples)
+    _add_examples(page, session.program, command.words, definition)
 
     if variables:
         words = " ".join(command.words)
@@ -164,6 +160,15 @@ def _ways_to_help(words: str, definition: Definition) -> Iterator[str]:
     else:
         # Beside another argument, --help always goes to the script.
         yield f"To pass --help to the script: {words} --help --help"
+
+
+def _add_examples(
+    page: Page, program: str, words: Sequence[str], definition: Definition
+) -> None:
+    rows = []
+    for example in definition.examples:
+        rows.append(_example(program, words, example))
+    page.table("Examples", rows)
 
 
 def _example(

@@ -93,13 +93,7 @@ def _argument(fields: "Fields") -> Argument:
     if not kind and not is_flag:
         kind = "string"
 
-    choices: tuple[str, ...] = ()
-    program = ""
-    if type(fields.value("choices")) is dict:
-        program = fields.inner("choices").filled("program", True)
-    else:
-        choices = fields.texts("choices")
-
+    choices, program = _choices(fields)
     default: str | None = None  # an empty text is a default, too
     if fields.value("default") is not None:
         default = fields.text("default")
@@ -124,6 +118,14 @@ def _argument(fields: "Fields") -> Argument:
         **texts,
         **flags,
     )
+
+
+def _choices(fields: "Fields") -> tuple[tuple[str, ...], str]:
+    """Return the choices, and the program that prints them; one of the two is empty."""
+    if type(fields.value("choices")) is dict:
+        inner = fields.inner("choices")
+        return (), inner.filled("program", required=True)
+    return fields.texts("choices"), ""
 
 
 def _check_name(argument: Argument, fields: "Fields") -> None:

@@ -40,12 +40,8 @@ def parse(
         if binding.key is None and not binding.error:
             continue  # blank, or a comment
 
-        # python-dotenv counts the blank lines above a statement as part of it.
-        statement = binding.original.string
-        blank = len(statement) - len(statement.lstrip())
-        line = binding.original.line + statement.count("\n", 0, blank)
-
-        _, _, after = statement.partition("=")
+        line = _line_of(binding)
+        _, _, after = binding.original.string.partition("=")
         written = after.strip()
         if not _is_assignment(binding):
             what = _fault_of(written)
@@ -66,6 +62,14 @@ def parse(
                 what = "a backtick does not quote a value"
                 warn(Problem(path, what, "use \" or ' instead", line=line))
             yield name, value, False, line
+
+
+def _line_of(binding: "Statement") -> int:
+    """Return the number of the line on which a statement begins."""
+    # python-dotenv counts the blank lines above a statement as part of it.
+    statement = binding.original.string
+    blank = len(statement) - len(statement.lstrip())
+    return binding.original.line + statement.count("\n", 0, blank)
 
 
 def _is_assignment(binding: "Statement") -> bool:

@@ -205,20 +205,16 @@ def _calls(
         if words is None:
             continue
 
-        call: tuple[Any, ...]
         reference: Any
         if scheme == "run":
             reference = tuple(words)
             call = ("run", (), *words)
         elif scheme == "file":
-            reference = join(definition.directory, words[0])
-            if definition.project is not None:
-                definition.project.check(reference)
+            reference = _checked_path(words[0], definition)
             call = ("file", (), reference)
         elif scheme in providers:
             reference = f"{scheme}:{words[0]}"
-            provider, folders = providers[scheme]
-            call = (provider, folders, scheme)
+            call = (*providers[scheme], scheme)
         else:
             known = ", ".join(sorted({"file", "run", *providers}))
             what = f"{text}: unknown scheme {scheme}; known schemes: {known}"
@@ -232,6 +228,14 @@ def _calls(
     for (provider, folders, *_), references_of_call in calls.items():
         grouped.append((provider, folders, references_of_call))
     return grouped
+
+
+def _checked_path(path: str, definition: "Definition") -> str:
+    """Return the absolute path of a secret's file; in a project, only its owner may write it."""
+    absolute = join(definition.directory, path)
+    if definition.project is not None:
+        definition.project.check(absolute)
+    return absolute
 
 
 def _providers(

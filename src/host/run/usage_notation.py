@@ -266,6 +266,14 @@ def _flag(form: str) -> "tuple[dict[str, Any], bool]":
     if "value" not in keys:
         keys.pop("repeats", None)  # a flag may always be repeated
 
+    _set_names(keys, long, short)
+    if len(long) != 1 or len(short) > 1:
+        exact = False
+    return keys, exact
+
+
+def _set_names(keys: "dict[str, Any]", long: "list[str]", short: "list[str]") -> None:
+    """Set the name of an option, and its short form if that is another one."""
     if long:
         keys["name"] = long[0]
         if short:
@@ -274,9 +282,6 @@ def _flag(form: str) -> "tuple[dict[str, Any], bool]":
         keys["name"] = short[0]
     else:
         keys["name"] = ""
-    if len(long) != 1 or len(short) > 1:
-        exact = False
-    return keys, exact
 
 
 def _set(
