@@ -133,11 +133,14 @@ def checksums(directory: str) -> dict[str, str]:
     sums = {}
     for path in sorted(Path(directory).rglob("*")):
         # As check.sh does on the hosts.
-        is_plain = path.is_file() and not path.is_symlink()
-        if is_plain and not path.name.startswith(".env"):
-            name = path.relative_to(directory).as_posix()
-            with path.open("rb") as opened:
-                sums[name] = sum_of(opened)
+        if path.is_symlink() or not path.is_file():
+            continue
+        if path.name.startswith(".env"):
+            continue
+
+        name = path.relative_to(directory).as_posix()
+        with path.open("rb") as opened:
+            sums[name] = sum_of(opened)
     return sums
 
 

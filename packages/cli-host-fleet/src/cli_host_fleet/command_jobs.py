@@ -186,10 +186,12 @@ class ShippedJob(CommandJob):
             self._library = program.name.replace(":", "")  # see CLI_HOST_INIT in run.sh
         self._requires = [needed.row() for needed in definition.requires]
 
-        env_files: list[str] = []
+        references = []
         for level in definition.chain:
-            env_files += level.env_files
-        self._references = tuple(path for path in env_files if ":" in path)
+            for file in level.env_files:
+                if ":" in file:
+                    references.append(file)
+        self._references = tuple(references)
         self._has_unresolved = bool(definition.secrets or self._references)
 
         self._ship(definition)

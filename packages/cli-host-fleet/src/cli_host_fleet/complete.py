@@ -35,9 +35,11 @@ def complete_hosts(
     """Return the hosts and groups that can end the set typed so far."""
     try:
         place, rest = place_of(typed)
+        begun = place
         # Only the last name of a set is completed: of `web1,me@w`, `web1,me@` stays.
         before = _BEFORE_A_NAME.match(rest)
-        begun = place + (before[0] if before else "")
+        if before is not None:
+            begun += before[0]
         names = _names(ctx.params, place, is_first=not begun)
     except HostError:
         return []
@@ -72,19 +74,20 @@ def _names(options: dict[str, Any], place: str, *, is_first: bool) -> dict[str, 
 def _inventory(options: dict[str, Any], place: str) -> Inventory:
     if place:
         containers = names_in(place, "", os.environ)
-        return Inventory({name: Host(name) for name in containers})
+        hosts = {name: Host(name) for name in containers}
+        return Inventory(hosts)
 
-    file = options.get("inventory")
-    config = options.get("ssh_config")
     # Options that are not on the command line yet are missing or None.
-    return read_inventory(file or "", config or "")
+    file = options.get("inventory") or ""
+    config = options.get("ssh_config") or ""
+    return read_inventory(file, config)
 
 
 def complete_words(
     ctx: click.Context, _param: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     """Return the words, and then the arguments, that the program offers after the words so far."""
-    words = [*(ctx.params.get("words") or ())]
+    words = list(ctx.params.get("words") or ())
     try:
         candidates = Program.current().candidates(words, typed)
     except HostError:
@@ -92,9 +95,9 @@ def complete_words(
 
     items = []
     for word, about in candidates:
-        is_for_hosts = bool(words) or word not in _NOT_FOR_HOSTS
-        if is_for_hosts:
-            items.append(CompletionItem(word, help=about))
+        if not words and word in _NOT_FOR_HOSTS:
+            continue
+        items.append(CompletionItem(word, help=about))
 
     if words and not items:
         # The command declares nothing for this argument, which may be a path.

@@ -71,8 +71,10 @@ def transport(
             "ssh is not installed or not on PATH", "install openssh-client"
         )
 
-    is_default = params["keep_connections"] is None
-    keep = "60s" if is_default else params["keep_connections"]
+    keep = params["keep_connections"]
+    is_default = keep is None
+    if is_default:
+        keep = "60s"
     if not _TIME.fullmatch(keep):
         raise FleetError(
             f"--keep-connections {keep}: expected a time such as 60s, or 0"

@@ -93,7 +93,10 @@ class Connection(EngineClient):  # type: ignore[misc]
             return
 
         self._deadline = math.inf  # `stop` sets a new one for the end
-        self.stop("timeout" if session.running else "no answer")
+        if session.running:
+            self.stop("timeout")
+        else:
+            self.stop("no answer")
 
     def _limit(self, seconds: float) -> None:
         """Move the deadline to `seconds` from now, unless it is earlier already."""

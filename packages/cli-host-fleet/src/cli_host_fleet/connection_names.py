@@ -47,14 +47,20 @@ class ConnectionNames:
             # What this program prints is known only to ssh.
             if settings.get("knownhostscommand", "none") != "none":
                 return _random_name()
-
-            for part in self._seen_by(settings.get("proxycommand", "none")):
-                _add(digest, os.fsencode(part))
-            for keyword in _KNOWN_HOSTS:
-                for path in _paths(settings.get(keyword, "none")):
-                    _add(digest, self._content(path))
+            for content in self._contents(settings):
+                _add(digest, content)
 
         return digest.hexdigest()
+
+    def _contents(self, settings: Mapping[str, str]) -> Iterator[bytes]:
+        """Yield what decides about a connection beside the settings themselves."""
+        proxy = settings.get("proxycommand", "none")
+        for part in self._seen_by(proxy):
+            yield os.fsencode(part)
+        for keyword in _KNOWN_HOSTS:
+            paths = settings.get(keyword, "none")
+            for path in _paths(paths):
+                yield self._content(path)
 
     def _seen_by(self, command: str) -> Iterator[str]:
         """Yield what can change the meaning of a ProxyCommand: directory and named variables."""

@@ -67,7 +67,9 @@ def names_in(place: str, selector: str, environ: Mapping[str, str]) -> list[str]
 
 def program_of(place: str) -> str:
     """Return the name of a place's program; raises MissingError if it is not on PATH."""
-    program = "kubectl" if place.startswith("kube:") else place.rstrip(":")
+    program = place.rstrip(":")
+    if place.startswith("kube:"):
+        program = "kubectl"
     if not shutil.which(program):
         raise MissingError(
             f"{program} is not installed or not on PATH", f"install {program}"

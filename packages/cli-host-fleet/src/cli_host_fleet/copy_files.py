@@ -68,8 +68,9 @@ class CopyJob(Job):
         super().__init__(hosts)
         self._files = files
         self._to = to
-        is_directory = to.endswith("/") or len(files) > 1
-        self._how = "into" if is_directory else "as"  # as copy.sh calls it
+        self._how = "as"  # as copy.sh calls it
+        if to.endswith("/") or len(files) > 1:
+            self._how = "into"
 
         by_name: dict[str, str] = {}
         for file in files:

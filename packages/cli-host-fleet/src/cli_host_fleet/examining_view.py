@@ -38,7 +38,8 @@ class ExaminingView:
             former.close()
         captured = Captured()
         self._captured[host] = captured
-        return _Split(captured, self._inner.output(host), self._streams)
+        output = self._inner.output(host)
+        return _Split(captured, output, self._streams)
 
     def examination(self, result: Result) -> Callable[[], Result]:
         captured = self._captured.pop(result.host)
@@ -74,5 +75,7 @@ class _Split:
         self._streams = streams
 
     def write(self, stream: str, data: bytes) -> None:
-        target = self._captured if stream in self._streams else self._output
-        target.write(stream, data)
+        if stream in self._streams:
+            self._captured.write(stream, data)
+        else:
+            self._output.write(stream, data)

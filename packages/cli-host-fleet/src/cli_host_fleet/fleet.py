@@ -141,10 +141,15 @@ class Fleet:
 
         for host in hosts:
             if host not in self._results:
-                # A host whose next attempt was not made keeps the result of its last one.
-                skipped = Result(host, "skipped", reason=self._why_skipped())
-                self._finish(self._again.get(host, skipped))
+                self._skip(host)
         return [self._results[host] for host in hosts]
+
+    def _skip(self, host: str) -> None:
+        # A host whose next attempt was not made keeps the result of its last one.
+        result = self._again.get(host)
+        if result is None:
+            result = Result(host, "skipped", reason=self._why_skipped())
+        self._finish(result)
 
     def _run_batch(self, batch: Sequence[str]) -> None:
         """Run the job on the hosts of a batch; retry unreachable hosts as often as allowed."""
@@ -165,8 +170,8 @@ class Fleet:
             result = replace(result, attempts=attempt)
 
             # Only a host on which nothing ran is tried again.
-            repeats = may_repeat and result.state == "unreachable"
-            if repeats and not self._stops():
+            is_unreached = result.state == "unreachable"
+            if is_unreached and may_repeat and not self._stops():
                 self._again[result.host] = result
             else:
                 self._examine(result)

@@ -113,20 +113,21 @@ def unpacked(result: Result, stream: IO[bytes], directory: str) -> Result:
                 _move(name, fresh, directory)
     except (OSError, ValueError, tarfile.TarError) as failure:
         # Of an OSError, the path may be in the directory for fresh files, which is gone.
-        problem = ""
-        if isinstance(failure, OSError):
-            problem = failure.strerror or ""
-        reason = f"{directory}: {problem or failure}"
+        problem = str(failure)
+        if isinstance(failure, OSError) and failure.strerror:
+            problem = failure.strerror
+        reason = f"{directory}: {problem}"
         return replace(result, state="failed", reason=reason)
 
     return replace(result, files=sums)
 
 
 def _move(name: str, fresh: str, directory: str) -> None:
+    source = os.path.join(fresh, name)
     target = os.path.join(directory, name)
     parent = os.path.dirname(target)
     os.makedirs(parent, exist_ok=True)
-    os.replace(os.path.join(fresh, name), target)
+    os.replace(source, target)
 
 
 def _changed(announced: Mapping[str, str], unpacked: Mapping[str, str]) -> str:

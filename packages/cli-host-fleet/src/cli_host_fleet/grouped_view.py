@@ -155,7 +155,9 @@ class GroupedView(TextView):
         text = folded(group.hosts)
         if len(group.hosts) > 1:
             text += f" ({len(group.hosts)})"
-        text += f": {note}" if note else ":"
+        text += ":"
+        if note:
+            text += f" {note}"
 
         if self._lively:
             text = f"\x1b[1m{text}\x1b[0m"

@@ -76,7 +76,10 @@ class JsonView:
         if self.problem or self._lines:
             return
         try:
-            self._write("\n]}\n" if self._count else '{"hosts":[]}\n')
+            if self._count:
+                self._write("\n]}\n")
+            else:
+                self._write('{"hosts":[]}\n')
             self._stdout.flush()
         except OSError as failure:
             self.problem = failure
@@ -107,16 +110,22 @@ class JsonView:
         text = json.dumps(fields)
         self._write(text.removesuffix("}"))
         for name in STREAMS:
-            stream = captured.streams[name]
-            self._write(f', "{name}": "')
-            self._write_text(stream)
-            self._write('"')
+            self._write_output(name, captured)
+        self._write("}")
+        if self._lines:
+            self._write("\n")
 
-            if captured.binary(name):
-                self._write(f', "{name}_base64": "')
-                self._write_base64(stream)
-                self._write('"')
-        self._write("}\n" if self._lines else "}")
+    def _write_output(self, name: str, captured: Captured) -> None:
+        """Write a key with an output as text and, if it is not UTF-8, a key with its bytes."""
+        stream = captured.streams[name]
+        self._write(f', "{name}": "')
+        self._write_text(stream)
+        self._write('"')
+
+        if captured.binary(name):
+            self._write(f', "{name}_base64": "')
+            self._write_base64(stream)
+            self._write('"')
 
     def _write_text(self, stream: IO[bytes]) -> None:
         """Write a stream as the inside of a JSON string; bytes that are not UTF-8 become U+FFFD."""
@@ -124,7 +133,8 @@ class JsonView:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         stream.seek(0)
         while piece := stream.read(_CHUNK):
-            self._write(_escaped(decoder.decode(piece)))
+            text = decoder.decode(piece)
+            self._write(_escaped(text))
 
         rest = decoder.decode(b"", final=True)
         self._write(_escaped(rest))

@@ -62,7 +62,9 @@ def _variables_of_hosts(listed: Mapping[str, Any]) -> Mapping[str, dict[str, Any
     if not isinstance(meta, dict):
         return {}
     variables = meta.get("hostvars")
-    return variables if isinstance(variables, dict) else {}
+    if not isinstance(variables, dict):
+        return {}
+    return variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ def _group(name: str, listed: Any) -> _Group:
     children = listed.get("children") or []
     variables = listed.get("vars") or {}
     are_lists = _are_names(hosts) and _are_names(children)
-    if not are_lists or not isinstance(variables, dict):
+    is_object = isinstance(variables, dict)
+    if not are_lists or not is_object:
         wrong = '"hosts" and "children" must be lists of names, "vars" an object'
         raise FleetError(f'inventory: group "{name}": {wrong}')
     return _Group(hosts, children, variables)

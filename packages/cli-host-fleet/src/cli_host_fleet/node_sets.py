@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ClusterShell.Defaults import config_paths
 from ClusterShell.NodeSet import ILLEGAL_GROUP_CHARS, NodeSet, NodeSetException
@@ -128,7 +128,6 @@ def names_of(
     groups = _Groups(inventory, failed_names)
     on = f"--on {place}{selection}"
     without_users, logins = _split(selection)
-    typed: dict[str, str] = {}
     try:
         nodes = NodeSet(without_users, resolver=groups)
         if left_out:
@@ -136,11 +135,7 @@ def names_of(
             excluded, _ = _split(left_out)
             nodes.difference_update(NodeSet(excluded, resolver=groups))
 
-        for user, part in logins:
-            for name in NodeSet(part, resolver=groups):
-                former = typed.setdefault(name, user)
-                if former != user:
-                    raise FleetError(f"{on}: {name} has two users: {former}, {user}")
+        typed = _typed_users(logins, groups, on)
     except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
         raise FleetError(f"{on}: {failure or type(failure).__name__}") from None
     if not nodes:
@@ -152,6 +147,19 @@ def names_of(
         last_user = last_users.get(name, "")
         users[name] = typed.get(name) or login or last_user
     return users
+
+
+def _typed_users(
+    logins: Iterable[tuple[str, str]], groups: GroupResolver, on: str
+) -> dict[str, str]:
+    """Map each host of a `USER@HOSTS` to its user; raises FleetError for two users of a host."""
+    typed: dict[str, str] = {}
+    for user, part in logins:
+        for name in NodeSet(part, resolver=groups):
+            former = typed.setdefault(name, user)
+            if former != user:
+                raise FleetError(f"{on}: {name} has two users: {former}, {user}")
+    return typed
 
 
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:

@@ -24,6 +24,8 @@ _ASIDE = re.compile(
 def useful_line(noise: bytes) -> str:
     """Return the last line of `noise` that states a cause, or else its last informative line."""
     lines = _lines(noise)
+    if not lines:
+        return ""
     for line in reversed(lines):
         if _CAUSE.match(line):
             return line
@@ -32,13 +34,15 @@ def useful_line(noise: bytes) -> str:
     for line in reversed(lines):
         if not _CONSEQUENCE.match(line):
             return line
-    return lines[-1] if lines else ""
+    return lines[-1]
 
 
 def sudo_line(noise: bytes) -> str:
     """Return the first line with which sudo says why it failed; the lines after it add nothing."""
     lines = _lines(noise)
-    first = lines[0] if lines else ""
+    if not lines:
+        return ""
+    first = lines[0]
     for line in lines:
         if not _ASIDE.match(line):
             first = line

@@ -21,6 +21,8 @@ def outcome(fleet: Fleet, view: View, results: Iterable[Result]) -> int:
     if problem and problem.errno != errno.EPIPE:
         raise OperationError(f"cannot write the output: {problem.strerror}")
 
-    if fleet.signal or problem:
-        die_of(fleet.signal or signal.SIGPIPE)
+    if fleet.signal:
+        die_of(fleet.signal)
+    if problem:
+        die_of(signal.SIGPIPE)
     return exit_status(results)

@@ -64,7 +64,9 @@ def output_of(
     It keeps the terminal, on which an inventory program may ask.
     Raises OSError, or TimeoutError if the program takes longer than `seconds`.
     """
-    stderr: Literal["drop", "show"] = "drop" if quiet else "show"
+    stderr: Literal["drop", "show"] = "show"
+    if quiet:
+        stderr = "drop"
     ended = supervise(argv, environ, seconds, stderr=stderr, own_session=False)
     if ended.limit:
         raise TimeoutError(f"took longer than {seconds:g} s")

@@ -79,12 +79,16 @@ def judge(  # noqa: PLR0911 - a table
         return "timeout", None, f"took longer than --timeout{_doubt(ending)}"
 
     status = ending.status
+    if status == 0:
+        return "ok", status, ""
     if status is not None:
-        return ("failed" if status else "ok"), status, _reason(status)
+        return "failed", status, _reason(status)
 
     if ending.stopped == "no answer":
-        after = f": {words}" if words else ""
-        return "unreachable", None, f"no answer in time{after}"
+        reason = "no answer in time"
+        if words:
+            reason += f": {words}"
+        return "unreachable", None, reason
     if not ending.greeted:
         state, reason = explain(ending.exit_status, words)
         return state, None, reason

@@ -56,7 +56,9 @@ def failures_allowed(most: Amount | None, serial: Amount | None, hosts: int) -> 
     """
     if most is not None:
         return most.of(hosts)
-    return hosts if serial is None else 0
+    if serial is not None:
+        return 0
+    return hosts
 
 
 def pause(attempt: int) -> float:

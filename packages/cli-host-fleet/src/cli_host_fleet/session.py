@@ -92,8 +92,10 @@ class Session:
             noise = self._greeting.noise  # nologin explains itself on stdout
 
         # A login that has greeted, without the elevated shell: then sudo printed the noise.
-        is_sudo = self._greeted and bool(self._to_come)
-        words = sudo_line(noise) if is_sudo else useful_line(noise)
+        if self._greeted and self._to_come:
+            words = sudo_line(noise)
+        else:
+            words = useful_line(noise)
 
         return Ending(
             self._greeted,

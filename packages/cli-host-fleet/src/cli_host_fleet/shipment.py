@@ -10,7 +10,7 @@ import shutil
 import stat
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
 from cli_host_fleet.checksums import sum_of
@@ -68,19 +68,10 @@ class Shipment:
         top = os.path.realpath(directory)
 
         for current, directories, files in os.walk(top):
-            names = [*files]
-            descends = []
-            for name in sorted(directories):
-                if name in _STAYS_HERE:
-                    continue
-                path = os.path.join(current, name)
-                if os.path.islink(path):
-                    names.append(name)
-                else:
-                    descends.append(name)
+            links, descends = _links_and_directories(current, directories)
             directories[:] = descends  # `os.walk` goes on with these
 
-            for name in sorted(names):
+            for name in sorted([*files, *links]):
                 path = os.path.join(current, name)
                 inside = os.path.relpath(path, top)
                 is_excluded = _matches(name, stays) or _matches(inside, stays)
@@ -221,6 +212,22 @@ class Shipment:
         member.mode = mode & 0o755  # only the user of the run may write
         self._tar.addfile(member, stream)
         self.names.append(place)
+
+
+def _links_and_directories(
+    current: str, names: Iterable[str]
+) -> tuple[list[str], list[str]]:
+    """Return which directories in `current` are links, and which others are sent, both sorted."""
+    links = []
+    directories = []
+    for name in sorted(names):
+        if name in _STAYS_HERE:
+            continue
+        if os.path.islink(os.path.join(current, name)):
+            links.append(name)
+        else:
+            directories.append(name)
+    return links, directories
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:

@@ -117,13 +117,19 @@ def control_directory(caller: Mapping[str, str]) -> str:
         ) from None
 
     # Everybody can make names below /tmp, so the directory may be somebody else's.
-    status = os.lstat(path)
-    permissions = stat.S_IMODE(status.st_mode)
-    is_private = stat.S_ISDIR(status.st_mode) and not permissions & 0o077
-    if not is_private or status.st_uid != os.getuid():
+    if not _is_private_directory(os.lstat(path)):
         raise FleetError(
             f"{path}: must be a directory that only you can enter; remove it, or use "
             "--keep-connections 0"
         )
 
     return path
+
+
+def _is_private_directory(status: os.stat_result) -> bool:
+    if not stat.S_ISDIR(status.st_mode):
+        return False
+    if status.st_uid != os.getuid():
+        return False
+    permissions = stat.S_IMODE(status.st_mode)
+    return not permissions & 0o077

@@ -38,9 +38,10 @@ class Settings:
     def _of_gateways(self, printed: str, passed: set[str]) -> Iterator[str]:
         jumps = parsed(printed).get("proxyjump", "none")
         for hop in jumps.split(","):
+            if hop == "none":
+                continue
             # A configuration can send a gateway through itself; ssh refuses that later.
-            is_loop = hop in passed or len(passed) == _MOST_HOPS
-            if hop == "none" or is_loop:
+            if hop in passed or len(passed) == _MOST_HOPS:
                 continue
             passed.add(hop)
 

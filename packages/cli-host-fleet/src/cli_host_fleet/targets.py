@@ -43,11 +43,9 @@ class Targets:
         if place:
             return self._contained(place, selection, file)
 
-        def failed() -> list[str]:
-            return remembered.recall(file)
-
         # An inventory's `ansible_user` yields to `--on USER@HOST` and -l.
         inventory = read_inventory(self.inventory, self.ssh_config)
+        failed = functools.partial(remembered.recall, file)
         users = names_of(self.on, self.left_out, inventory, failed, self.user)
         known = {name: inventory.host(name) for name in users}
         self._warn_of_ignored(program, known)
@@ -87,20 +85,11 @@ class Targets:
         if self.ssh_config:
             raise FleetError(f"--ssh-config: has no effect on {self.on}")
 
-        def failed() -> list[str]:
-            names = []
-            for host in remembered.recall(file):
-                former_place, name = place_of(host)
-                if former_place == place:
-                    names.append(name)
-
-            if not names:
-                raise FleetError(f"@failed: the last run was not in {place}")
-            return names
-
         # Pods are selected by kubectl, with labels; of containers, ClusterShell selects the names.
         selects_labels = place.startswith("kube:") and "@failed" not in selection
-        labels = selection if selects_labels else ""
+        labels = ""
+        if selects_labels:
+            labels = selection
         running = names_in(place, labels, os.environ)
         if selects_labels:
             if not running:
@@ -108,6 +97,7 @@ class Targets:
             selection = ",".join(running)
 
         inventory = Inventory({name: Host(name) for name in running})
+        failed = functools.partial(_failed_in, place, file)
         users = names_of(selection, self.left_out, inventory, failed, self.user, place)
         hosts = {}
         for name, user in users.items():
@@ -119,16 +109,7 @@ class Targets:
         if not self.env:
             return {name: host.variables for name, host in hosts.items()}
 
-        # A name that no host has is probably misspelt.
-        known: set[str] = set()
-        for host in hosts.values():
-            known |= host.settings.keys()
-        for key in self.env:
-            if key not in known:
-                raise FleetError(
-                    f"--env-from-inventory {key}: no host has this variable"
-                )
-
+        self._check_known(hosts)
         variables: dict[str, Mapping[str, str]] = {}
         for name, host in hosts.items():
             settings = host.settings
@@ -136,6 +117,18 @@ class Targets:
                 key: settings[key] for key in self.env if key in settings
             }
         return variables
+
+    def _check_known(self, hosts: Mapping[str, Host]) -> None:
+        """Raise FleetError for a variable that no host has: its name is probably misspelt."""
+        known: set[str] = set()
+        for host in hosts.values():
+            known |= host.settings.keys()
+
+        for key in self.env:
+            if key not in known:
+                raise FleetError(
+                    f"--env-from-inventory {key}: no host has this variable"
+                )
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -185,3 +178,16 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(targets=targets, **others)
 
     return wrapped
+
+
+def _failed_in(place: str, file: str) -> list[str]:
+    """Return the hosts of `@failed`, which must be in `place`; raises FleetError."""
+    names = []
+    for host in remembered.recall(file):
+        former_place, name = place_of(host)
+        if former_place == place:
+            names.append(name)
+
+    if not names:
+        raise FleetError(f"@failed: the last run was not in {place}")
+    return names

@@ -93,7 +93,9 @@ class TextView:
             self._write_line(line.rstrip())
 
     def _summary(self, results: Sequence[Result], seconds: float) -> None:
-        noun = "host" if len(results) == 1 else "hosts"
+        noun = "hosts"
+        if len(results) == 1:
+            noun = "host"
         in_time = f"{len(results)} {noun} in {seconds:.1f} s"
         self._write_line(f"{in_time}: {counts(results)}")
 
@@ -139,8 +141,12 @@ class HostOutput:
 
 def row_of(result: Result) -> Row:
     """Return the cells of a host's row: without a status or a time that nobody knows."""
-    status = "" if result.status is None else str(result.status)
-    seconds = f"{result.seconds:.1f}" if result.attempts else ""
+    status = ""
+    if result.status is not None:
+        status = str(result.status)
+    seconds = ""
+    if result.attempts:
+        seconds = f"{result.seconds:.1f}"
 
     return (
         result.host,

@@ -56,9 +56,11 @@ def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
     values = {
         "fleet_nonce": nonce,
         "fleet_user": user,
-        "fleet_ask": "ask" if ask else "",
+        "fleet_ask": "",
         "fleet_greeting": greeting,
     }
+    if ask:
+        values["fleet_ask"] = "ask"
     return text_for_sh(_assigned(values) + script("elevate.sh"))
 
 

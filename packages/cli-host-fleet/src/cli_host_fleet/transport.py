@@ -51,16 +51,19 @@ class Host:
 
 def login(host: Host) -> str:
     """Return the host as `--on` takes it: `USER@HOST`, `docker:NAME`, or HOST alone."""
-    user = f"{host.user}@" if host.user else ""
-    return f"{host.place}{user}{host.name}"
+    if host.user:
+        return f"{host.place}{host.user}@{host.name}"
+    return f"{host.place}{host.name}"
 
 
 def not_answered(status: int, words: str) -> tuple[State, str]:
     """Return the state and the reason if the host was reached, but no shell answered."""
-    after = f": {words}" if words else ""
+    reason = "no shell answered"
     if status in SHELL_NOT_STARTED:
-        return "refused", f"no sh on this host{after}"
-    return "refused", f"no shell answered{after}"
+        reason = "no sh on this host"
+    if words:
+        reason += f": {words}"
+    return "refused", reason
 
 
 class Transport(Protocol):
