@@ -37,7 +37,8 @@ def schema_of(definition: Definition) -> dict[str, Any]:
 def _words_property(definition: Definition) -> dict[str, Any]:
     """Return the schema of the words; a script's comment may describe them, without any check."""
     description = "The command's arguments, one string each, as on a command line"
-    usage = " ".join(argument.usage for argument in definition.shown_args)
+    usages = [argument.usage for argument in definition.shown_args]
+    usage = " ".join(usages)
     if not usage:
         usage = definition.words
     if usage:
@@ -52,19 +53,24 @@ def offered_arguments(definition: Definition) -> Sequence[Any]:
 
 def takes_words(definition: Definition) -> bool:
     """Return whether a call gives the words of the command line, because nothing declares them."""
-    return not definition.known_args and not definition.parser
+    if definition.known_args:
+        return False
+    return not definition.parser
 
 
 def _words_of_value(definition: Definition, argument: Any) -> int:
     """Return how many words the value of an option has: click's placeholder has one for each."""
     if definition.parser != "click" or not argument.option:
         return 1
-    return len(argument.value.split()) or 1
+    words = argument.value.split()
+    return max(len(words), 1)
 
 
 def _is_required(argument: Any) -> bool:
     """Return whether the argument is required and its variable (`env`) is unset in the server."""
-    return bool(argument.required and argument.env not in os.environ)
+    if argument.env in os.environ:
+        return False
+    return bool(argument.required)
 
 
 def key_of(argument: Any) -> str:
@@ -79,18 +85,17 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     value must not begin with `-`, and `=` joins an option to a value that begins with `-`. For a
     click command, `--` ends the options.
     """
-    arguments = offered_arguments(definition)
-    if takes_words(definition):
-        _check_keys(given, [WORDS])
-    else:
-        _check_keys(given, list(map(key_of, arguments)))
-
     # Many models send null for an argument that they leave out.
     present = {key: value for key, value in given.items() if value is not None}
 
     if takes_words(definition):
+        _check_keys(given, [WORDS])
         words = _list(WORDS, present.get(WORDS, []))
         return [_text(WORDS, word) for word in words]
+
+    arguments = offered_arguments(definition)
+    keys = [key_of(argument) for argument in arguments]
+    _check_keys(given, keys)
 
     # click itself finds out what is missing: it also reads other variables.
     if not definition.parser:
@@ -178,9 +183,10 @@ def _value_schema(argument: Any) -> dict[str, Any]:
 
 def _remarks(argument: Any) -> list[str]:
     """Return the constraints of an argument that the schema cannot express."""
-    conflicts = [
-        name.removeprefix("--").removesuffix("...") for name in argument.conflicts
-    ]
+    conflicts = []
+    for name in argument.conflicts:
+        conflicts.append(name.removeprefix("--").removesuffix("..."))
+
     remarks = []
     if argument.type in _PATHS:
         remarks.append(_PATHS[argument.type])
@@ -214,11 +220,16 @@ def _default(schema: Mapping[str, Any], text: str | None) -> Any:
 def _number(kind: str, text: str) -> int | float | None:
     """Return the number that a text shows, or None if it shows none."""
     try:
-        number = int(text) if kind == "integer" else float(text)
+        if kind == "integer":
+            return int(text)
+        number = float(text)
     except ValueError:
         return None
+
     # JSON has no NaN and no infinity.
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    return number
 
 
 def _has(present: Mapping[str, Any], argument: Any) -> bool:
@@ -301,12 +312,12 @@ def _positionals(
         words += _filled_in(skipped, key)
         skipped = []
         for item in _items(argument, present[key]):
-            text = _text(key, item)
+            word = _text(key, item)
             # The parser of the program would take it for an option.
-            if text.startswith("-") and definition.parser != "click":
-                what = f"{key}: a value must not begin with -; found {text[:60]}"
+            if word.startswith("-") and definition.parser != "click":
+                what = f"{key}: a value must not begin with -; found {word[:60]}"
                 raise CallError(what)
-            words.append(text)
+            words.append(word)
     return words
 
 

@@ -93,7 +93,9 @@ class Asking:
 def _can_ask(ctx: ServerRequestContext[Any]) -> bool:
     """Return whether the client can show a form: an empty `elicitation` capability implies it."""
     capabilities = ctx.session.client_capabilities
-    if capabilities is None or capabilities.elicitation is None:
+    if capabilities is None:
         return False
     elicitation = capabilities.elicitation
+    if elicitation is None:
+        return False
     return elicitation.form is not None or elicitation.url is None

@@ -87,9 +87,8 @@ class Changes:
         """
         requested = params.notifications.resource_subscriptions or ()
         uris = [uri for uri in requested if str(uri) == self._resources.commands_uri]
-        notifications = params.notifications.model_copy(
-            update={"resource_subscriptions": uris or None}
-        )
+        announced = {"resource_subscriptions": uris or None}
+        notifications = params.notifications.model_copy(update=announced)
         narrowed = params.model_copy(update={"notifications": notifications})
 
         # Changes are found by comparison with what there was when the stream began.

@@ -76,17 +76,7 @@ class Choice:
         if self.read_only:
             self._check_no_starter(commands)
         for pattern in (*self.patterns, *self.left_out):
-            if any(_matches(command.words, (pattern,)) for command in commands):
-                continue
-            if pattern.split("/")[0] == "self":
-                raise ChoiceError(f"{pattern}: commands of `self` are never offered")
-
-            names = set()
-            for command in commands:
-                names.add("/".join(command.words))
-                names.add(command.words[0])  # a category
-            near = closest(pattern, names)
-            raise ChoiceError(f"{pattern} matches no command{near}")
+            _check_pattern(pattern, commands)
 
     def _check_no_starter(self, commands: Sequence[Command]) -> None:
         """Raise ChoiceError if a pattern names a command that starts other commands."""
@@ -196,8 +186,28 @@ def _refused_by_project(command: Command) -> str:
 
 def _matches(words: Sequence[str], patterns: Iterable[str]) -> bool:
     """Return whether a pattern matches the command or one of its categories."""
-    paths = ["/".join(words[:end]) for end in range(1, len(words) + 1)]
+    paths = []
+    for end in range(1, len(words) + 1):
+        paths.append("/".join(words[:end]))
+
     for pattern in patterns:
-        if any(fnmatchcase(path, pattern) for path in paths):
-            return True
+        for path in paths:
+            if fnmatchcase(path, pattern):
+                return True
     return False
+
+
+def _check_pattern(pattern: str, commands: Sequence[Command]) -> None:
+    """Raise ChoiceError if a pattern matches no command."""
+    for command in commands:
+        if _matches(command.words, (pattern,)):
+            return
+    if pattern.partition("/")[0] == "self":
+        raise ChoiceError(f"{pattern}: commands of `self` are never offered")
+
+    names = set()
+    for command in commands:
+        names.add("/".join(command.words))
+        names.add(command.words[0])  # a category
+    near = closest(pattern, names)
+    raise ChoiceError(f"{pattern} matches no command{near}")

@@ -63,8 +63,9 @@ class Client:
             return True
 
         # The folder of `~/.claude.json` is the home directory, which says nothing.
-        has_folder = not self.in_project and self.file.count("/") > 1
-        return has_folder and os.path.isdir(os.path.dirname(path))
+        if self.in_project or self.file.count("/") < 2:
+            return False
+        return os.path.isdir(os.path.dirname(path))
 
     def entry(self, argv: Sequence[str]) -> dict[str, Any]:
         """Return the entry that makes this client start the server with `argv`."""
@@ -82,10 +83,10 @@ class Client:
             return []
 
         command = entry.get("command")
-        if self.one_list and isinstance(command, list):
-            return [str(word) for word in command]
         if self.one_list:
-            return []
+            if not isinstance(command, list):
+                return []
+            return [str(word) for word in command]
 
         words = entry.get("args")
         if not isinstance(command, str) or not isinstance(words, list):

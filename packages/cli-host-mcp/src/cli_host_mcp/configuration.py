@@ -48,7 +48,8 @@ def edited(
     The keys `dropped` of an existing entry are removed. Raises ValueError if `existing` raises it
     or if the text cannot be edited.
     """
-    before = existing(client, text, name, client.argv(entry)[0])
+    launcher = client.argv(entry)[0]
+    before = existing(client, text, name, launcher)
     after = dict(before or {})
     for key in dropped:
         after.pop(key, None)
@@ -85,7 +86,8 @@ def shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:
     document = {client.key: {name: entry}}
     if client.toml:
         return str(tomlkit.dumps(document))
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    return f"{text}\n"
 
 
 def read(path: str) -> str:
@@ -148,7 +150,8 @@ def _changed_json(
     path = [client.key, name]
     after = document[client.key][name]
     if before is None:
-        return _checked_json(client, with_value(text, path, after), document)
+        added = with_value(text, path, after)
+        return _checked_json(client, added, document)
 
     for key in before.keys() - after.keys():
         text = without_key(text, [*path, key])

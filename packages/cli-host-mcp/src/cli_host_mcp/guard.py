@@ -68,9 +68,16 @@ def end_all(calls: list[Processes]) -> None:
 
     until = time.monotonic() + GRACE
     while time.monotonic() < until:
-        if not any(call.left() or not call.group for call in calls):
+        if not _may_remain(calls):
             break
         time.sleep(_STEP)
 
     for call in calls:
         call.send(KILL)
+
+
+def _may_remain(calls: list[Processes]) -> bool:
+    for call in calls:
+        if not call.group or call.left():
+            return True
+    return False

@@ -30,7 +30,9 @@ class CallRecord:
 
     def ended(self, status: int | None, output: str = "") -> None:
         """Set the status of the run, None after a timeout, and its output."""
-        self._status = _TIMED_OUT if status is None else status
+        if status is None:
+            status = _TIMED_OUT
+        self._status = status
         self._output = output
 
     def finish(self) -> None:
@@ -82,9 +84,12 @@ def _client_of(
     ctx: ServerRequestContext[Any], tool: str, confirmation: str
 ) -> dict[str, str]:
     """Return what the history keeps of a call: the client, the tool, and the user's consent."""
+    name = ""
+    version = ""
     parameters = ctx.session.client_params
-    name = parameters.client_info.name if parameters else ""
-    version = parameters.client_info.version if parameters else ""
+    if parameters is not None:
+        name = parameters.client_info.name
+        version = parameters.client_info.version
     return {
         "name": name,
         "version": version,

@@ -54,7 +54,8 @@ def command(
     program = Program.current()
     check_options(program, options)
     argv = [program.executable, "mcp", "serve", *options]
-    name = name or program.name
+    if not name:
+        name = program.name
     if only_print:
         _print(names, name, argv)
         return
@@ -71,9 +72,8 @@ def command(
                 report += f" with {shlex.join(options_of_entry)}"
             # Without options, the user may expect all commands.
             if options_of_entry and not options:
-                report += (
-                    f"; to serve all commands: {_reinstall(program, client, name)}"
-                )
+                reinstall = _reinstall(program, client, name)
+                report += f"; to serve all commands: {reinstall}"
             return after, report
 
         report = f"{name} was written to {path}"
@@ -90,13 +90,15 @@ def _print(names: tuple[str, ...], name: str, argv: Sequence[str]) -> None:
         client = Client("", "")
         click.echo(shown(client, name, client.entry(argv)), nl=False)
         return
+
     for client in chosen(names, os.environ):
         path = client.path(os.environ)
         try:
             entry = _entry(client, read(path), name, argv)
         except (OSError, ValueError):
             entry = client.entry(argv)
-        click.echo(f"{client.name}: {path}\n{shown(client, name, entry)}", nl=False)
+        text = shown(client, name, entry)
+        click.echo(f"{client.name}: {path}\n{text}", nl=False)
 
 
 def _reinstall(program: Program, client: Client, name: str) -> str:
@@ -114,7 +116,8 @@ def check_options(program: Program, options: Sequence[str]) -> None:
         parsed = serve.make_context("mcp serve", list(options)).params
     except click.UsageError as failure:
         raise ChoiceError(f"mcp serve: {failure.format_message()}") from None
-    choice_of(parsed).check(all_commands(program))
+    choice = choice_of(parsed)
+    choice.check(all_commands(program))
 
 
 def change_each(
@@ -165,7 +168,8 @@ def _entry(
     words = client.argv(previous)
     if client.in_project:
         # Whoever wrote the repository may also have written the entry.
-        _check_narrow(words[len(_COMMAND) :], name)
+        options = words[len(_COMMAND) :]
+        _check_narrow(options, name)
     return {**entry, **client.entry(words)}
 
 
@@ -203,7 +207,8 @@ def _not_kept(
     Whoever wrote the repository could set variables such as LD_PRELOAD or CLI_YES in `env`, or let
     the assistant call tools without asking.
     """
-    previous = existing(client, before, name, client.argv(entry)[0])
+    launcher = client.argv(entry)[0]
+    previous = existing(client, before, name, launcher)
     if previous is None or not client.in_project:
         return []
     return sorted(previous.keys() - entry.keys())

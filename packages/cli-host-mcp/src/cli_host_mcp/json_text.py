@@ -41,7 +41,8 @@ def with_value(text: str, path: Sequence[str], value: Any) -> str:
     if not text.strip():
         for key in reversed(path):
             value = {key: value}
-        return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+        document = json.dumps(value, indent=2, ensure_ascii=False)
+        return f"{document}\n"
 
     unit = _unit(text)
     node = _object(text)
@@ -110,7 +111,8 @@ def _lenient(text: str) -> Any:
     try:
         return json5.loads(text, object_pairs_hook=_once)
     except json5.JSON5DecodeError as failure:
-        raise ValueError(" ".join(str(failure).split())) from None
+        words = str(failure).split()
+        raise ValueError(" ".join(words)) from None
 
 
 def _once(pairs: Any) -> dict[str, Any]:
@@ -133,8 +135,10 @@ def _names(node: JSONObject) -> list[str]:
     """Return the keys of an object: strings, or names without quotes."""
     names = []
     for key in node.keys:
-        text = getattr(key, "characters", None)
-        names.append(text or str(getattr(key, "name", "")))
+        name = getattr(key, "characters", None)
+        if name is None:
+            name = getattr(key, "name", "")
+        names.append(str(name))
     return names
 
 

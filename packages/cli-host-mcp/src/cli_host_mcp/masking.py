@@ -74,8 +74,10 @@ class Mask:
         encoded = {secret.encode("utf-8", "surrogateescape") for secret in secrets}
         # The longest first: a secret may contain another one.
         self._secrets = sorted(encoded, key=len, reverse=True)
-        alternatives = b"|".join(map(re.escape, self._secrets))
-        self._pattern = re.compile(alternatives or b"(?!)")  # which matches nothing
+        pattern = b"|".join(map(re.escape, self._secrets))
+        if not pattern:
+            pattern = b"(?!)"  # which matches nothing
+        self._pattern = re.compile(pattern)
         self._rest = b""
 
     def feed(self, data: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,32 +88,39 @@ class Offer:
         self._program = program
         self._words: dict[str, tuple[str, ...]] = {}
         for command in commands:
-            self._words[toolbox.tool_name(command.words, program)] = command.words
+            name = toolbox.tool_name(command.words, program)
+            self._words[name] = command.words
 
     def commands(self) -> list[Command]:
         """Return the offered commands as they are defined now."""
         offered = set(self._words.values())
-        commands = self._choice.served(all_commands(Program.current()))
-        return [command for command in commands if command.words in offered]
+        defined = all_commands(Program.current())
+        served = self._choice.served(defined)
+        return [command for command in served if command.words in offered]
 
     def tools(self) -> list[dict[str, Any]]:
         """Return the tools as JSON objects."""
         if self._search:
             return toolbox.search_tools(self._choice.read_only)
-        return [toolbox.tool_of(command, self._program) for command in self.commands()]
+        tools = []
+        for command in self.commands():
+            tools.append(toolbox.tool_of(command, self._program))
+        return tools
 
     def answer(self, name: str, given: Mapping[str, Any]) -> Call | str:
         """Return the answer to a call of the tool `name`: a text, or the command to run.
 
         Raises UnknownToolError, CallError, and HostError for a broken definition.
         """
-        known = toolbox.SEARCH_TOOLS if self._search else self._words
-        if name not in known:
-            near = closest(name, known)
-            raise UnknownToolError(f"unknown tool {name[:100]}{near}")
-        if not self._search:
-            return self._call(self._words[name], given)
+        if self._search:
+            return self._answer_of_search(name, given)
 
+        _check_tool(name, self._words)
+        return self._call(self._words[name], given)
+
+    def _answer_of_search(self, name: str, given: Mapping[str, Any]) -> Call | str:
+        """Return what `answer` does, for one of the three search tools."""
+        _check_tool(name, toolbox.SEARCH_TOOLS)
         if name == "find":
             query = str(given.get("query") or "")
             return toolbox.find(self.commands(), query)
@@ -198,6 +205,13 @@ class Offer:
         consequence = _CONSEQUENCES.get(effects, "")
         sentences = [f"Run {call.line}?", confirm, consequence]
         return printable(" ".join(filter(None, sentences)))
+
+
+def _check_tool(name: str, known: Collection[str]) -> None:
+    """Raise UnknownToolError if `name` is not one of `known`."""
+    if name not in known:
+        near = closest(name, known)
+        raise UnknownToolError(f"unknown tool {name[:100]}{near}")
 
 
 def caller_environment() -> dict[str, str]:

@@ -73,15 +73,18 @@ class Lines:
 
     def feed(self, stream: str, data: bytes) -> None:
         """Take output of a stream; only its newest lines wait."""
-        *lines, rest = (self._open[stream] + data).split(b"\n")
+        received = self._open[stream] + data
+        *lines, rest = received.split(b"\n")
         self._open[stream] = rest[:_MOST_BYTES]
         self.count += len(lines)
 
         newest = lines[-_MOST_LINES:]
         first = self.count - len(newest) + 1
         for number, line in enumerate(newest, first):
-            text = line[:_MOST_BYTES].decode("utf-8", "surrogateescape").rstrip("\r")
-            self._waiting.append((number, printable(text)[:_LONGEST_LINE]))
+            begin = line[:_MOST_BYTES]
+            text = begin.decode("utf-8", "surrogateescape")
+            text = printable(text.rstrip("\r"))
+            self._waiting.append((number, text[:_LONGEST_LINE]))
 
     def taken(self) -> list[tuple[int, str]]:
         """Remove and return the waiting lines, each with its sequence number."""

@@ -23,4 +23,6 @@ class SecretsUnknownError(OperationError):
 def closest(word: str, names: Iterable[str]) -> str:
     """Return `; did you mean …?` with the nearest names, or "" if there are none."""
     near = get_close_matches(word, sorted(set(names)), 3)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    if not near:
+        return ""
+    return f"; did you mean {' or '.join(near)}?"

@@ -26,7 +26,9 @@ class Processes:
 
     def left(self) -> bool:
         """Return whether any process of the call remains."""
-        return self._group_is_there() or bool(self.strays())
+        if self._group_is_there():
+            return True
+        return bool(self.strays())
 
     def send(self, number: int) -> None:
         if self.group:

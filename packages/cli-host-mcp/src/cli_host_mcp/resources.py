@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
@@ -79,19 +79,29 @@ class Resources:
         scheme, _, rest = uri.partition("://")
         kind, *quoted = rest.split("/")
         parts = [unquote(part) for part in quoted]
-        is_ours = scheme == self._scheme
+        content = None
+        if scheme == self._scheme:
+            content = self._content(kind, parts)
+        if content is None:
+            raise CallError(f"there is no resource {printable(uri[:200])}")
+        return content
 
-        if is_ours and kind == "commands" and not any(parts):
+    def _content(self, kind: str, parts: Sequence[str]) -> Content | None:
+        if kind == "commands" and not any(parts):
             return Content(self._commands(), _JSON)
-        if is_ours and kind == "help" and any(parts):
+
+        if kind == "help" and any(parts):
             command = self._command(" ".join(parts))
             return Content(self._help(command), _TEXT)
-        if is_ours and kind == "candidates" and len(parts) > 1:
+
+        if kind == "candidates" and len(parts) > 1:
             *words, argument, value = parts
             variables = {"words": " ".join(words), "argument": argument}
             names = self._values(variables, value)
-            return Content(json.dumps(names, ensure_ascii=False), _JSON)
-        raise CallError(f"there is no resource {printable(uri[:200])}")
+            text = json.dumps(names, ensure_ascii=False)
+            return Content(text, _JSON)
+
+        return None
 
     def completed(self, name: str, value: str, others: Mapping[str, str]) -> list[str]:
         """Return the candidates for a variable of a template; `others` has the known variables."""
@@ -165,14 +175,21 @@ class Resources:
         if argument.option:
             line.append(argument.name)
         else:
-            for earlier, other in arguments.items():
-                if earlier == key:
-                    break
-                if not other.option:
-                    line.append(others.get(earlier) or "-")
+            line += _words_before(key, arguments, others)
 
         candidates = Program.current().candidates(line, value)
         return [word for word, _ in candidates]
+
+
+def _words_before(
+    key: str, arguments: Mapping[str, Any], others: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield a word for each positional argument before `key`, or `-` for an unknown value."""
+    for earlier, argument in arguments.items():
+        if earlier == key:
+            return
+        if not argument.option:
+            yield others.get(earlier) or "-"
 
 
 def _with_prefix(names: Iterable[str], prefix: str) -> list[str]:
@@ -187,4 +204,6 @@ def limited(values: list[str]) -> tuple[list[str], int]:
 def scheme_of(program: str) -> str:
     """Return the scheme of the resources' addresses: the program's name in legal characters."""
     name = re.sub("[^a-z0-9]", "-", program.lower())
-    return name if name[:1].isalpha() else f"cli-{name}"
+    if name[:1].isalpha():
+        return name
+    return f"cli-{name}"

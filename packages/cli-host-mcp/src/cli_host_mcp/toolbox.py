@@ -38,9 +38,11 @@ def tool_name(words: Sequence[str], program: str) -> str:
     if are_plain and len(plain) <= longest and not _HASHED.fullmatch(plain):
         return plain
 
-    digest = hashlib.sha256("/".join(words).encode()).hexdigest()[:_DIGITS]
+    path = "/".join(words)
+    digest = hashlib.sha256(path.encode()).hexdigest()
     readable = re.sub(r"[^A-Za-z0-9_-]", "_", plain)
-    return f"{readable[: longest - _DIGITS - 1]}-{digest}"
+    room = longest - _DIGITS - 1
+    return f"{readable[:room]}-{digest[:_DIGITS]}"
 
 
 def strongest_effects(definition: Definition) -> str:
@@ -121,7 +123,9 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
 
 def searches(form: str, count: int) -> bool:
     """Return whether `--tools FORM` means the three search tools if there are `count` commands."""
-    return form == "search" or (form == "auto" and count > MOST_TOOLS)
+    if form == "auto":
+        return count > MOST_TOOLS
+    return form == "search"
 
 
 def find(commands: Sequence[Command], query: str) -> str:

@@ -35,9 +35,6 @@ def command(choice: Choice, form: str) -> None:
         tools = search_tools(choice.read_only)
     else:
         tools = [tool_of(command, program.name) for command in served]
-    shown = {
-        "tools": tools,
-        "commands": [" ".join(command.words) for command in served],
-        "left_out": left_out,
-    }
+    names = [" ".join(command.words) for command in served]
+    shown = {"tools": tools, "commands": names, "left_out": left_out}
     click.echo(json.dumps(shown, indent=2))

@@ -20,7 +20,8 @@ def command(names: tuple[str, ...], name: str) -> None:
     same name for another program stays.
     """
     program = Program.current()
-    name = name or program.name
+    if not name:
+        name = program.name
 
     def uninstall(client: Client, path: str, before: str) -> tuple[str, str]:
         if existing(client, before, name, program.executable) is None:
