@@ -191,7 +191,8 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
     except OSError as failure:
         raise OperationError(f"{run['directory']}: {failure.strerror}") from None
 
-    launcher = os.path.join(session.layout.core_dir, session.program)
+    core_dir = session.layout.core_dir
+    launcher = os.path.join(core_dir, session.program)
     argv = [launcher, *run["words"], *run["arguments"]]
     os.execve(launcher, argv, dict(session.environ))
 

@@ -28,5 +28,6 @@ def run_ids(given: Sequence[str], completer: Completer) -> Offer:
     program = installation.layout.program
     offered = []
     for run in runs:
-        offered.append((run["id"][:SHORT_ID], command_line(program, run)))
+        short_id = run["id"][:SHORT_ID]
+        offered.append((short_id, command_line(program, run)))
     return Offer(offered)

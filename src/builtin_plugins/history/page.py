@@ -42,7 +42,8 @@ _DISPENSABLE = ("ORIGIN", "WHO")
 
 def command_line(program: str, run: Mapping[str, Any]) -> str:
     """Return the command line of a run, quoted for a shell; masked texts stay as they are."""
-    line = shlex.join([program, *run["words"], *run["arguments"]])
+    words = [program, *run["words"], *run["arguments"]]
+    line = shlex.join(words)
     return line.replace(f"'{MASK}'", MASK)
 
 
@@ -83,7 +84,8 @@ def table(
     """
     rows = []
     for run in runs:
-        rows.append(_cells(run, program, state_of[run["id"]]))
+        state = state_of[run["id"]]
+        rows.append(_cells(run, program, state))
 
     widths = []
     for column in zip(_HEADINGS, *rows, strict=True):

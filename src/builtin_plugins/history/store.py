@@ -169,7 +169,8 @@ class _Opened:
 
     def __enter__(self) -> sqlite3.Connection:
         try:
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            folder = os.path.dirname(self._path)
+            os.makedirs(folder, mode=0o700, exist_ok=True)
             # SQLite would follow a link, and make a file that others can read.
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
             descriptor = os.open(self._path, flags, 0o600)

@@ -110,7 +110,7 @@ def bare_address(text: str) -> str:
     else:
         url = address.url
 
-    bare = re.split("[?#]", url, maxsplit=1)[0]
+    bare, *_ = re.split("[?#]", url, maxsplit=1)
     return bare or '""'
 
 

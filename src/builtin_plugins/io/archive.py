@@ -327,7 +327,8 @@ def _is_too_long(path: str) -> bool:
     encoded = os.fsencode(path)
     if len(encoded) > _PATH_BYTES:
         return True
-    longest = max(map(len, encoded.split(b"/")))
+    parts = encoded.split(b"/")
+    longest = max(map(len, parts))
     return longest > _NAME_BYTES
 
 

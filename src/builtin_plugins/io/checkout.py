@@ -58,7 +58,8 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
     with _changing(git) as locked:
         options = ("--quiet", "--no-tags", "--no-write-fetch-head")
         locked.contact(address, "fetch", *options)
-        old, new = locked("rev-parse", "HEAD", "@{upstream}").decode().split()
+        printed = locked("rev-parse", "HEAD", "@{upstream}")
+        old, new = printed.decode().split()
 
         former = _former_commit(locked, old)
         if former:
@@ -96,7 +97,8 @@ def check_fast_forward(
 
     `git` runs in the checkout. If the checkout has local commits, the error suggests `remedy`.
     """
-    if git("merge-base", old, new).decode().strip() != old:
+    base = git("merge-base", old, new).decode().strip()
+    if base != old:
         what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
         raise OperationError(what, f"run: {remedy}")
 
@@ -180,7 +182,8 @@ def _undo(
 
 def _recover(git: Git, descriptor: int, git_dir: str, common_dir: str) -> None:
     """Undo the update that the mark records, if any, and clear the mark."""
-    record = os.pread(descriptor, 256, 0).decode("ascii", "replace")
+    content = os.pread(descriptor, 256, 0)
+    record = content.decode("ascii", "replace")
     if not record:
         return
 
@@ -324,7 +327,8 @@ def _put_back(git: Git, old: str, new: str) -> None:
     former = ""
     for path in replaced:
         # A directory of the user is in the place of the file, and stays.
-        if not os.path.isdir(os.path.join(git.directory, path)):
+        place = os.path.join(git.directory, path)
+        if not os.path.isdir(place):
             former += f"{path}\0"
     options = ("--force", "-u", "-z", "--stdin")
     git("checkout-index", *options, given=os.fsencode(former))

@@ -110,7 +110,8 @@ class Git:
             raise OperationError("git is not installed", hint) from None
 
         if ending.status:
-            reason = self._reason(ending.stderr.decode("utf-8", "replace"))
+            complaint = ending.stderr.decode("utf-8", "replace")
+            reason = self._reason(complaint)
             raise OperationError(f"{called}: {reason}")
         return ending.stdout
 
@@ -124,7 +125,8 @@ class Git:
     def _reason(self, complaint: str) -> str:
         """Return the line of git's error output that says why it failed."""
         # ssh gives the reason before this line of git.
-        before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
+        text = complaint.replace("\r", "\n")
+        before, unread, _ = text.partition(_UNREAD)
         lines = []
         for line in before.split("\n"):
             if line.strip():
@@ -167,8 +169,8 @@ def newer_commit(git: Git) -> str:
     upstream = git("for-each-ref", _UPSTREAM, head).decode().strip()
     remote, _, branch = upstream.partition(" ")
 
-    listed = git.contact(remote, "ls-remote", "--", remote, branch).decode()
-    commit, _, _ = listed.partition("\t")
+    listed = git.contact(remote, "ls-remote", "--", remote, branch)
+    commit, _, _ = listed.decode().partition("\t")
     if has_commit(git, commit):
         return ""
     return commit

@@ -53,7 +53,8 @@ def read_plugin(root: str, entry: Entry) -> PluginVersion:
         pass
     else:
         _check_min_version(path, values)
-        entry = entry.replaced(**_texts(path, values, entry.name))
+        texts = _texts(path, values, entry.name)
+        entry = entry.replaced(**texts)
         scripts = _combined(scripts, read_scripts(path, values))
         if folders is None:
             folders = read_path(path, values)
@@ -175,7 +176,8 @@ def find_directory_plugins(
         if name in registry.refused:
             problem = registry.refused[name]
             root = os.path.join(plugins_dir, name)
-            plugins.append(PluginVersion(Entry(name, "local"), root, problem=problem))
+            entry = Entry(name, "local")
+            plugins.append(PluginVersion(entry, root, problem=problem))
         elif name in registry.entries or registry.is_damaged:
             # A registry that cannot be read may have disabled the plugin.
             continue
@@ -201,7 +203,8 @@ def _names_of_plugins(plugins_dir: str, without: Collection[str]) -> list[str]:
             continue
         if name == REGISTRY or name in without:
             continue
-        if os.path.isdir(os.path.join(plugins_dir, name)):
+        path = os.path.join(plugins_dir, name)
+        if os.path.isdir(path):
             names.append(name)
     return names
 
@@ -222,7 +225,8 @@ def store_of(plugins_dir: str, name: str) -> Store:
 def read_kept_entry(version: str) -> Entry | None:
     """Return the entry in `version`, or None if this is not a directory that the program made."""
     try:
-        entry = read_entry(read_object(os.path.join(version, ENTRY_FILE)))
+        values = read_object(os.path.join(version, ENTRY_FILE))
+        entry = read_entry(values)
     except (HostError, OSError):
         return None
 

@@ -187,7 +187,8 @@ class Entry(Record):
         facts = [self.origin]
         for package in self.packages:
             facts.append(f"{package.name}=={package.version}")
-        digest = hashlib.sha256("\n".join(facts).encode()).hexdigest()
+        text = "\n".join(facts)
+        digest = hashlib.sha256(text.encode()).hexdigest()
         return f"{self.version}-{digest[:12]}"
 
     @property

@@ -100,7 +100,8 @@ class Registry:
                 entry = read_entry(item)
             except PluginError as error:
                 self.problems.append(Problem(file, error.what, error.remedy))
-                self.refused[str(item.get("name"))] = error.problem
+                name = str(item.get("name"))
+                self.refused[name] = error.problem
                 continue
             if self.entries.setdefault(entry.name, entry) is not entry:
                 what = f"the name {entry.name} occurs twice; the first entry is used"
@@ -282,7 +283,8 @@ def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     intact state. Raises HostError for an unusable file.
     """
     if file is not None:
-        return Registry(RegistryFile(file, read_values(file)), RegistryFile(file))
+        shared = RegistryFile(file, read_values(file))
+        return Registry(shared, RegistryFile(file))
 
     shared = _read_file(plugins_dir, REGISTRY)
     personal = _read_file(plugins_dir, LOCAL)
@@ -321,7 +323,8 @@ def _read_file(plugins_dir: str, name: str) -> RegistryFile:
     path = os.path.join(plugins_dir, name)
     last = None
     try:
-        last = read_values(os.path.join(plugins_dir, LAST[name]))
+        copy = os.path.join(plugins_dir, LAST[name])
+        last = read_values(copy)
     except HostError:
         pass  # only a copy
 
@@ -373,7 +376,8 @@ def _combined(shared: RegistryFile, personal: RegistryFile) -> Registry:
     former_personal = personal.replaced(content=personal.last)
     before = Registry(former_shared, former_personal)
     # An entry whose name is damaged leaves a plugin without the entry that disabled it.
-    lost = {*_lost_names(shared, registry), *_lost_names(personal, registry)}
+    lost = set(_lost_names(shared, registry))
+    lost.update(_lost_names(personal, registry))
     for name, former in before.entries.items():
         if former.enabled or name in registry.refused:
             continue

@@ -46,7 +46,8 @@ def write_registry(
     _replace(written, on_replaced)
 
     for file, values in written:
-        replaced = RegistryFile(file.path, values, _copied(file, values))
+        last = _copied(file, values)
+        replaced = RegistryFile(file.path, values, last)
         if file is registry.shared:
             registry.shared = replaced
             registry.values = values
@@ -74,7 +75,8 @@ def _replace(
         # pull` between the two would be lost.
         if values != file.content:
             changed.append(file)
-            contents[os.path.realpath(file.path)] = _text_of(values)
+            path = os.path.realpath(file.path)
+            contents[path] = _text_of(values)
 
     # The checks come at the last moment, because the disk may have taken long to store the files.
     # Then only renames are left.
@@ -101,7 +103,8 @@ def _copied(file: RegistryFile, values: dict[str, Any]) -> dict[str, Any] | None
 
     directory, name = os.path.split(file.path)
     with suppress(OSError):  # only a copy
-        atomic.write_file(os.path.join(directory, LAST[name]), _text_of(complete))
+        copy = os.path.join(directory, LAST[name])
+        atomic.write_file(copy, _text_of(complete))
         return complete
     return file.last
 

@@ -48,7 +48,8 @@ def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
         # A category without commands has a section, too.
         inside[category.words] = []
     for command in listing.commands:
-        inside.setdefault(command.words[:-1], []).append(command)
+        category_words = command.words[:-1]
+        inside.setdefault(category_words, []).append(command)
 
     for words, commands in sorted(inside.items()):
         yield ""
@@ -147,7 +148,8 @@ def _wrapped(
 def _usage(listing: Listing) -> str:
     words = " ".join([listing.program, *listing.words])
     if listing.runnable:
-        arguments = " ".join([argument.usage for argument in listing.arguments])
+        usages = [argument.usage for argument in listing.arguments]
+        arguments = " ".join(usages)
         if not arguments:
             arguments = "[--option …]"
         return f"{words} {arguments} | {words} <command> [args…]"
@@ -170,12 +172,14 @@ def tree_page(listing: Listing, terminal: Terminal) -> str:
             above = row.words[:-1]
             rows.setdefault(above, []).append(row)
 
-    root = printable(" ".join([listing.program, *listing.words]))
+    words = " ".join([listing.program, *listing.words])
+    root = printable(words)
     lines = [terminal.styled(root, "heading")]
 
     # Rows to show, with their indents; the next one is the last. A recursive function would fail
     # in a tree that is deeper than Python's stack.
-    waiting = [(row, "") for row in reversed(rows.get(listing.words, []))]
+    top = rows.get(listing.words, [])
+    waiting = [(row, "") for row in reversed(top)]
     while waiting:
         row, indent = waiting.pop()
         siblings = rows[row.words[:-1]]

@@ -24,7 +24,8 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
         return program.run(("help", *program.words)).returncode
 
     name = program.find(program.words).definition.name
-    settings = ToolSettings.read(program.words[-1], name, environ)
+    tool = program.words[-1]
+    settings = ToolSettings.read(tool, name, environ)
     settings.check()
 
     called = " ".join([program.name, *program.words])

@@ -23,7 +23,8 @@ def is_installed(settings: ToolSettings) -> bool:
     bin_dir = os.path.dirname(os.path.abspath(brew))
     prefix = os.path.dirname(bin_dir)
     name = os.path.basename(settings.variables["HOMEBREW_CASK"])
-    return os.path.isdir(os.path.join(prefix, "Caskroom", name))
+    cask = os.path.join(prefix, "Caskroom", name)
+    return os.path.isdir(cask)
 
 
 def installed_as(settings: ToolSettings) -> str:
@@ -102,7 +103,8 @@ def _provide_command(settings: ToolSettings, messages: Messages) -> None:
         return
 
     text = f'#!/bin/sh\n{_MARK}{settings.tool}\nexec {shlex.quote(program)} "$@"\n'
-    os.makedirs(os.path.dirname(command), exist_ok=True)
+    folder = os.path.dirname(command)
+    os.makedirs(folder, exist_ok=True)
     write_file(command, text, 0o755)
 
 
@@ -120,7 +122,8 @@ def _application_program(settings: ToolSettings) -> str:
 
 def _command_path(settings: ToolSettings) -> str:
     """Return the path for the command: in the chosen BIN_DIR or, by default, beside brew."""
-    directory = settings.environ.get(variable(settings.tool, "BIN_DIR"))
+    name = variable(settings.tool, "BIN_DIR")
+    directory = settings.environ.get(name)
     if not directory:
         brew = os.path.abspath(_find_brew(settings.environ))
         directory = os.path.dirname(brew)

@@ -74,7 +74,8 @@ class ToolSettings(Record):
         values = {}
         for suffix, (default, _, _) in _VARIABLES.items():
             default_value = default.format(tool, tool.lower())
-            values[suffix] = environ.get(variable(tool, suffix), default_value)
+            key = variable(tool, suffix)
+            values[suffix] = environ.get(key, default_value)
         return cls(tool, name, environ, values)
 
     def check(self) -> None:

@@ -45,7 +45,8 @@ class Store:
 
     def link_target(self, version: str) -> str:
         """Return the path to which the link points while `version` is the current one."""
-        return os.path.join(self.path(version), self._inside).rstrip("/")
+        path = os.path.join(self.path(version), self._inside)
+        return path.rstrip("/")
 
     @property
     def current(self) -> str:
@@ -54,8 +55,8 @@ class Store:
             return ""
 
         above = os.path.dirname(self.link)
-        target = os.path.join(above, os.readlink(self.link))
-        target = os.path.normpath(target)
+        written = os.readlink(self.link)
+        target = os.path.normpath(os.path.join(above, written))
         below = os.path.relpath(target, self.directory)
         version, _, _ = below.partition("/")
         if self.link_target(version) != target:

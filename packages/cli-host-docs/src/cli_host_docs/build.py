@@ -19,10 +19,32 @@ BEGIN, END = "<!-- commands begin -->", "<!-- commands end -->"
 def main(arguments: Sequence[str]) -> int:
     """Write stale files or, with `--check`, report them; return the exit status."""
     program = Program.current()
-    values = program.arguments(program.find(program.words), arguments)
+    own_command = program.find(program.words)
+    values = program.arguments(own_command, arguments)
+    output = values.get("ARG_OUTPUT", "")
+    file = values.get("ARG_INJECT", "")
+    texts = _texts(program, values, output, file)
+
+    stale = []
+    for path, text in texts.items():
+        if not _is_same(_read(path), text):
+            stale.append(path)
+
+    if values["ARG_CHECK"] == "true":
+        _check(stale)
+        return 0
+
+    for path in stale:
+        _write(path, texts[path], Path(output))
+    program.messages.line(f"files: {len(texts)}, changed: {len(stale)}")
+    return 0
+
+
+def _texts(
+    program: Program, values: dict[str, str], output: str, file: str
+) -> dict[Path, str | None]:
+    """Map each file to its text, or to None if it is an obsolete page. Raises UsageError."""
     form = values["ARG_FORMAT"]
-    output = values.get("ARG_OUTPUT")
-    file = values.get("ARG_INJECT")
     if not output and not file:
         raise UsageError("nothing to write; give --output DIR or --inject FILE")
     if file and form != "markdown":
@@ -34,17 +56,9 @@ def main(arguments: Sequence[str]) -> int:
         texts |= _pages(program, commands, form, Path(output))
     if file:
         list_of_commands = markdown_blocks(overview(program, commands))
-        texts[Path(file)] = _injected(Path(file), list_of_commands)
-    stale = [path for path, text in texts.items() if not _is_same(_read(path), text)]
-
-    if values["ARG_CHECK"] == "true":
-        _check(stale)
-        return 0
-
-    for path in stale:
-        _write(path, texts[path], Path(output or "."))
-    program.messages.line(f"files: {len(texts)}, changed: {len(stale)}")
-    return 0
+        path = Path(file)
+        texts[path] = _injected(path, list_of_commands)
+    return texts
 
 
 def _check(stale: Sequence[Path]) -> None:
@@ -58,7 +72,9 @@ def _chosen(program: Program, values: dict[str, str]) -> list[Command]:
     """Return the commands in the categories that the user names, or all commands."""
     commands = visible_commands(program)
     count = int(values["ARG_CATEGORY_COUNT"])
-    names = [values[f"ARG_CATEGORY_{number}"] for number in range(1, count + 1)]
+    names = []
+    for number in range(1, count + 1):
+        names.append(values[f"ARG_CATEGORY_{number}"])
     if not names:
         return commands
 
@@ -110,7 +126,9 @@ def _obsolete(output: Path, pages: Mapping[Path, object]) -> list[Path]:
 
 def _is_made(path: Path) -> bool:
     with path.open(encoding="utf-8", errors="replace") as file:
-        return any(MADE in file.readline() for _ in range(2))
+        # In a page of HTML, the first line is the doctype.
+        beginning = file.readline() + file.readline()
+    return MADE in beginning
 
 
 def _injected(file: Path, text: str) -> str:

@@ -9,7 +9,7 @@ Commands and arguments are compared by what they *offer* (a removal is breaking)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from cli_host_docs import facts
@@ -45,18 +45,15 @@ def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Differen
     """Return the differences between two lists of commands, breaking changes first."""
     before = {command.words: command.definition for command in old}
     after = {command.words: command.definition for command in new}
-    aliases = set()
-    for words, definition in after.items():
-        for alias in definition.aliases:
-            aliases.add((*words[:-1], alias))
+    aliases = _aliases(after)
 
     result: list[Difference] = []
     for words in before.keys() | after.keys():
         changes: Iterable[Change]
-        if words in before and words in after:
-            changes = _definition(before[words], after[words])
-        elif words in after:
+        if words not in before:
             changes = [(COMPATIBLE, "was added")]
+        elif words in after:
+            changes = _definition(before[words], after[words])
         elif words in aliases:
             changes = [(COMPATIBLE, "is an alias now")]
         else:
@@ -64,6 +61,15 @@ def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Differen
         for kind, what in changes:
             result.append(Difference(kind, words, what))
     return sorted(result, key=_place)
+
+
+def _aliases(definitions: Mapping[tuple[str, ...], Definition]) -> set[tuple[str, ...]]:
+    """Return the words by which commands can be called, too."""
+    aliases = set()
+    for words, definition in definitions.items():
+        for alias in definition.aliases:
+            aliases.add((*words[:-1], alias))
+    return aliases
 
 
 def _place(difference: Difference) -> tuple[int, tuple[str, ...], str]:
@@ -76,26 +82,36 @@ def _definition(old: Definition, new: Definition) -> Iterator[Change]:
     yield from _requirements(old, new)
 
     # A definition without `args` accepts any arguments.
-    if not old.args or not new.args:
-        return
-    before = _by_key(old.args)
-    after = _by_key(new.args)
+    if old.args and new.args:
+        yield from _arguments(old.args, new.args)
+
+
+def _arguments(old: Iterable[Argument], new: Iterable[Argument]) -> Iterator[Change]:
+    before = _by_key(old)
+    after = _by_key(new)
     for key in before.keys() | after.keys():
         if key not in after:
             yield BREAKING, f"{facts.label(before[key])} was removed"
-        elif key not in before:
-            kind = BREAKING if after[key].required else COMPATIBLE
-            yield kind, f"{facts.label(after[key])} was added"
+            continue
+
+        argument = after[key]
+        label = facts.label(argument)
+        if key in before:
+            for kind, what in _argument(before[key], argument):
+                yield kind, f"{label} {what}"
+        elif argument.required:
+            yield BREAKING, f"{label} was added"
         else:
-            for kind, what in _argument(before[key], after[key]):
-                yield kind, f"{facts.label(after[key])} {what}"
+            yield COMPATIBLE, f"{label} was added"
 
 
 def _argument(old: Argument, new: Argument) -> Iterator[Change]:
     yield from _changes(_argument_profile(old), _argument_profile(new))
-    if new.secret and not old.secret:
+    if new.secret == old.secret:
+        return
+    if new.secret:
         yield COMPATIBLE, "is now secret"
-    elif old.secret and not new.secret:
+    else:
         yield COMPATIBLE, "is no longer secret"
 
 
@@ -112,7 +128,8 @@ def _other_values(old: Definition, new: Definition) -> Iterator[Change]:
             yield BREAKING, f"takes the secret {name} from another reference"
 
     if old.entrypoint != new.entrypoint:
-        yield BREAKING, f"now runs {new.entrypoint or 'nothing'}"
+        script = new.entrypoint or "nothing"
+        yield BREAKING, f"now runs {script}"
 
 
 def _envs(definition: Definition) -> dict[str, str]:
@@ -133,8 +150,9 @@ def _requirements(old: Definition, new: Definition) -> Iterator[Change]:
         elif program not in before:
             yield BREAKING, f"now needs the program {program}{after[program]}"
         elif before[program] != after[program]:
-            is_wider = accepts_all(after[program], before[program])
-            kind = COMPATIBLE if is_wider else BREAKING
+            kind = BREAKING
+            if accepts_all(after[program], before[program]):
+                kind = COMPATIBLE
             yield kind, f"now needs the program {program}{after[program]}"
 
 
@@ -189,6 +207,9 @@ def _profile(definition: Definition) -> _Profile:
     for name, reference in definition.secrets.items():
         if not reference.optional:  # without an optional one, the command runs, too
             secrets.append(name)
+    time_limit = None
+    if limits.seconds:
+        time_limit = limits.timeout
 
     offers = {
         "has the alias": definition.aliases,
@@ -204,7 +225,7 @@ def _profile(definition: Definition) -> _Profile:
         "asks for confirmation": _if(definition.confirm),
         "checks its arguments": _if(definition.args),
         "starts other commands": _if(definition.starts_commands),
-        "has the time limit": [limits.timeout] if limits.seconds else (),
+        "has the time limit": _text(time_limit),
         "excludes other runs": _if(limits.exclusive),
         "is moved to": _text(definition.moved_to),
     }
@@ -222,8 +243,9 @@ def _profile(definition: Definition) -> _Profile:
 
 
 def _argument_profile(argument: Argument) -> _Profile:
-    # Every text is valid for these types.
-    is_free = argument.type in ("", "string", "path")
+    kind = argument.type
+    if kind in ("string", "path"):
+        kind = ""  # every text is valid
 
     offers = {
         "is a flag": _if(argument.flag),
@@ -239,7 +261,7 @@ def _argument_profile(argument: Argument) -> _Profile:
     demands = {
         "is required": _if(argument.required),
         "accepts only its choices": _if(argument.choices),
-        "has the type": () if is_free else [argument.type],
+        "has the type": _text(kind),
         "has the pattern": _text(argument.pattern),
         "conflicts with": argument.conflicts,
         "has the effect": _EFFECTS.get(argument.effects, ()),
@@ -254,12 +276,16 @@ def _argument_profile(argument: Argument) -> _Profile:
 
 def _if(holds: object) -> list[str]:
     """Return the object of a phrase that is the verb alone, or none."""
-    return [""] if holds else []
+    if holds:
+        return [""]
+    return []
 
 
-def _text(text: str) -> list[str]:
+def _text(text: str | None) -> list[str]:
     """Return the object of a phrase, or none if the text is empty."""
-    return [text] if text else []
+    if text:
+        return [text]
+    return []
 
 
 def _phrases(values: dict[str, Any]) -> set[str]:

@@ -22,7 +22,8 @@ _SECONDS = 60.0  # for one call of git
 def main(arguments: Sequence[str]) -> int:
     """Print one line for each difference; return 1 if one of them is breaking."""
     program = Program.current()
-    values = program.arguments(program.find(program.words), arguments)
+    own_command = program.find(program.words)
+    values = program.arguments(own_command, arguments)
     old_place = values["ARG_OLD"]
     new_place = values.get("ARG_NEW")  # None is the installation as it is now
 
@@ -39,32 +40,38 @@ def main(arguments: Sequence[str]) -> int:
 
     as_format = _FORMATS[values["ARG_FORMAT"]]
     sys.stdout.write(as_format(changes))
-    is_breaking = any(change.kind == BREAKING for change in changes)
-    return 1 if is_breaking else 0
+    for change in changes:
+        if change.kind == BREAKING:
+            return 1
+    return 0
 
 
 def _has_plugins(place: str | None) -> bool:
-    return place is None or _is_installation(place)
+    if place is None:
+        return True
+    return _is_installation(place)
 
 
 def _as_text(changes: Sequence[Difference]) -> str:
-    return "".join(f"{printable(str(change))}\n" for change in changes)
+    lines = [f"{printable(str(change))}\n" for change in changes]
+    return "".join(lines)
 
 
 def _as_json(changes: Sequence[Difference]) -> str:
-    rows = [
-        {"kind": change.kind, "words": change.words, "what": change.what}
-        for change in changes
-    ]
-    return json.dumps({"differences": rows}, indent=2) + "\n"
+    rows = [change._asdict() for change in changes]
+    text = json.dumps({"differences": rows}, indent=2)
+    return f"{text}\n"
 
 
 def _as_github(changes: Sequence[Difference]) -> str:
     """Return workflow commands of GitHub Actions, which appear as annotations."""
     lines = []
     for change in changes:
-        level = "error" if change.kind == BREAKING else "notice"
-        text = printable(str(change)).replace("%", "%25")
+        level = "notice"
+        if change.kind == BREAKING:
+            level = "error"
+        text = printable(str(change))
+        text = text.replace("%", "%25")
         lines.append(f"::{level}::{text}\n")
     return "".join(lines)
 
@@ -83,11 +90,13 @@ def _commands(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
         _check_out(program.root, place, folder)
         state = _opened(folder, program, stack)
-    return [command for command in own_commands(state) if command.origin in origins]
+    commands = own_commands(state)
+    return [command for command in commands if command.origin in origins]
 
 
 def _is_installation(directory: str) -> bool:
-    return os.path.exists(os.path.join(directory, "core", "cli.json"))
+    cli_json = os.path.join(directory, "core", "cli.json")
+    return os.path.exists(cli_json)
 
 
 def _opened(root: str, program: Program, stack: ExitStack) -> Program:
@@ -105,8 +114,11 @@ def _opened(root: str, program: Program, stack: ExitStack) -> Program:
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
     core_dir = os.path.join(folder, "core")
     os.mkdir(core_dir)
-    shutil.copy(os.path.join(program.core_dir, "cli.json"), core_dir)
-    os.symlink(os.path.abspath(commands), os.path.join(folder, "commands"))
+    cli_json = os.path.join(program.core_dir, "cli.json")
+    shutil.copy(cli_json, core_dir)
+
+    link = os.path.join(folder, "commands")
+    os.symlink(os.path.abspath(commands), link)
     return Program.at(folder, safe=True)
 
 
@@ -122,7 +134,8 @@ def _check_out(root: str, ref: str, folder: str) -> None:
         archive.extractall(folder, filter="tar")
 
     # git has no empty folders.
-    os.makedirs(os.path.join(folder, "commands"), exist_ok=True)
+    commands = os.path.join(folder, "commands")
+    os.makedirs(commands, exist_ok=True)
 
 
 def _git(root: str, ref: str, *arguments: str) -> bytes:

@@ -102,7 +102,8 @@ def examples(program: str, command: Command) -> list[tuple[str, str]]:
         line = example["command"]
         first_word = line.partition(" ")[0]
         if first_word == command.words[-1]:
-            line = " ".join([program, *command.words[:-1], line])
+            category = command.words[:-1]
+            line = " ".join([program, *category, line])
         rows.append((line, example["description"]))
     return rows
 

@@ -41,7 +41,8 @@ _STYLE = (
 
 def markdown_text(text: str) -> str:
     """Escape text for Markdown (CommonMark, GFM)."""
-    return _SPECIAL.sub(_with_backslash, printable(text).strip())
+    plain = printable(text).strip()
+    return _SPECIAL.sub(_with_backslash, plain)
 
 
 def _with_backslash(match: re.Match[str]) -> str:
@@ -52,8 +53,9 @@ def _with_backslash(match: re.Match[str]) -> str:
 def markdown_code(text: str) -> str:
     """Return `text` as a code span whose fence is longer than any run of backticks in `text`."""
     text = printable(text)
-    runs = [len(run) for run in re.findall("`+", text)]
-    fence = "`" * (max(runs, default=0) + 1)
+    runs = re.findall("`+", text)
+    longest = max(map(len, runs), default=0)
+    fence = "`" * (longest + 1)
 
     # A backtick beside the fence would belong to it.
     if text.startswith("`") or text.endswith("`"):
@@ -87,7 +89,10 @@ def _markdown_block(block: Block) -> str:
 
     lines = []
     for term, text in items:
-        lines.append(f"- {term}: {text}" if text else f"- {term}")
+        line = f"- {term}"
+        if text:
+            line += f": {text}"
+        lines.append(line)
     return "\n".join(lines)
 
 
@@ -99,9 +104,8 @@ def _markdown(page: Page) -> str:
 
 def _html(page: Page) -> str:
     title = _html_text(page.title)
-    blocks = [
-        _html_block(block) for block in [Paragraph(page.description), *page.blocks]
-    ]
+    blocks = [Paragraph(page.description), *page.blocks]
+    texts = [_html_block(block) for block in blocks]
     lines = [
         "<!doctype html>",
         f"<!-- {MADE} -->",
@@ -109,7 +113,7 @@ def _html(page: Page) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<style>{_STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
-        *blocks,
+        *texts,
         "</body></html>",
     ]
     return "\n".join(filter(None, lines)) + "\n"
@@ -121,7 +125,9 @@ def _html_block(block: Block) -> str:
         case Heading(level, text):
             return f"<h{level}>{_html_text(text)}</h{level}>"
         case Paragraph(text):
-            return f"<p>{_html_text(text)}</p>" if text else ""
+            if not text:
+                return ""
+            return f"<p>{_html_text(text)}</p>"
         case Code(line):
             return f"<pre><code>{_html_text(line)}</code></pre>"
         case Terms(rows):
@@ -133,8 +139,11 @@ def _html_block(block: Block) -> str:
                 link = f'<a href="{_nested(words, "html")}">{name}</a>'
                 items.append((link, _html_text(text)))
 
-    terms = "\n".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in items)
-    return f"<dl>\n{terms}\n</dl>"
+    lines = ["<dl>"]
+    for term, text in items:
+        lines.append(f"<dt>{term}</dt><dd>{text}</dd>")
+    lines.append("</dl>")
+    return "\n".join(lines)
 
 
 def _html_text(text: str) -> str:
@@ -145,7 +154,9 @@ def _roff(text: str) -> str:
     """Escape text for roff."""
     escaped = printable(text).strip().translate(_ROFF)
     # A line that begins with a dot would be a request.
-    return rf"\&{escaped}" if escaped.startswith(".") else escaped
+    if escaped.startswith("."):
+        return rf"\&{escaped}"
+    return escaped
 
 
 def _man(page: Page) -> str:
@@ -174,10 +185,14 @@ def _man_block(block: Block, program: str) -> list[str]:
     items: list[tuple[str, str]] = []
     match block:
         case Heading(level, text):
-            request = ".SH" if level == 2 else ".SS"
+            request = ".SS"
+            if level == 2:
+                request = ".SH"
             return [f'{request} "{_roff(text.upper())}"']
         case Paragraph(text):
-            return [".PP", _roff(text)] if text else []
+            if not text:
+                return []
+            return [".PP", _roff(text)]
         case Code(line):
             return [".PP", rf"\fB{_roff(line)}\fR"]
         case Terms(rows):

@@ -79,7 +79,8 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     pages = [first]
     for words in sorted(by_parent):
         if words:
-            pages.append(Page(program.name, words, descriptions.get(words, "")))
+            description = descriptions.get(words, "")
+            pages.append(Page(program.name, words, description))
 
     runs_alone = _commands_of_categories(program)
     # A category may itself be called, before any of its commands.
@@ -90,9 +91,9 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
         for command in by_parent.get(page.words, ()):
             page.blocks.extend(_command(program.name, command))
 
-    links = tuple((page.words, page.description) for page in pages[1:])
+    links = [(page.words, page.description) for page in pages[1:]]
     if links:
-        first.blocks.insert(0, Links(links))
+        first.blocks.insert(0, Links(tuple(links)))
     return pages
 
 
@@ -104,12 +105,7 @@ def make_man_pages(
     descriptions = _descriptions(program, by_parent)
     descriptions[()] = f"Commands of {program.name}"
 
-    by_words: dict[Words, Command | None] = {}
-    for command in commands:
-        by_words[command.words] = command
-        for end in range(len(command.words)):
-            by_words.setdefault(command.words[:end], None)  # a category
-
+    by_words = _by_words(commands)
     below: dict[Words, list[Words]] = {}
     for words in sorted(by_words):
         if words:
@@ -135,15 +131,25 @@ def make_man_pages(
         if command_here is not None:
             page.blocks.extend(_sections(program.name, command_here))
         elif command_alone is not None:
-            page.blocks.extend(
-                [Heading(2, "Description"), _runs_alone(page, command_alone)]
-            )
+            page.blocks.append(Heading(2, "Description"))
+            page.blocks.append(_runs_alone(page, command_alone))
 
         if words in below:
             rows = [(child, descriptions.get(child, "")) for child in below[words]]
-            page.blocks.extend([Heading(2, "Commands"), Links(tuple(rows))])
+            page.blocks.append(Heading(2, "Commands"))
+            page.blocks.append(Links(tuple(rows)))
         pages.append(page)
     return pages
+
+
+def _by_words(commands: Iterable[Command]) -> dict[Words, Command | None]:
+    """Map the words of each command to it, and those of each category without one to None."""
+    by_words: dict[Words, Command | None] = {}
+    for command in commands:
+        by_words[command.words] = command
+        for end in range(len(command.words)):
+            by_words.setdefault(command.words[:end], None)
+    return by_words
 
 
 def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
@@ -224,8 +230,9 @@ def _sections(program: str, command: Command) -> list[Block]:
         blocks.append(Paragraph(note))
 
     for heading, rows in _tables(program, command):
-        # The usual name of this section in man pages.
-        name = "Environment" if heading == "Variables" else heading
+        name = heading
+        if heading == "Variables":
+            name = "Environment"  # the usual name of this section in man pages
         blocks += [Heading(2, name), Terms(rows)]
     return blocks
 
@@ -237,7 +244,8 @@ def _tables(
     definition = command.definition
     arguments = []
     for argument in definition.shown_args:
-        arguments.append((facts.label(argument), facts.explanation(argument)))
+        label = facts.label(argument)
+        arguments.append((label, facts.explanation(argument)))
     requirements = [(program, "") for program in facts.requirements(definition)]
 
     tables: dict[str, Iterable[tuple[str, str]]] = {

@@ -45,7 +45,8 @@ _RULES = """\
 def main(arguments: Sequence[str]) -> int:
     """Print the skill, or write it for each assistant that is found; return 0."""
     program = Program.current()
-    values = program.arguments(program.find(program.words), arguments)
+    own_command = program.find(program.words)
+    values = program.arguments(own_command, arguments)
     files = skill_files(program.name, _served(program))
 
     output = values.get("ARG_OUTPUT")
@@ -53,7 +54,8 @@ def main(arguments: Sequence[str]) -> int:
         _write_all(program, Path(output), files)
     elif values["ARG_INSTALL"] == "true":
         for folder in _assistants_folders():
-            _write_all(program, folder / "skills" / _name(program.name), files)
+            skill = folder / "skills" / _name(program.name)
+            _write_all(program, skill, files)
     else:
         sys.stdout.write(files[_INDEX])
         number = len(files) - 1
@@ -86,15 +88,21 @@ def _write_all(program: Program, folder: Path, files: Mapping[str, str]) -> None
     for name, text in files.items():
         _write(folder / name, text)
 
-    parts = folder / _PARTS
+    _remove_obsolete(folder / _PARTS, files)
+    program.messages.line(f"wrote {folder / _INDEX}")
+
+
+def _remove_obsolete(parts: Path, files: Mapping[str, str]) -> None:
+    """Remove the generated files in `parts` that are not among `files`, and an empty `parts`."""
     for path in sorted(parts.glob("*.md")):
-        is_made = _MADE in path.read_text(encoding="utf-8", errors="replace")
-        if is_made and f"{_PARTS}/{path.name}" not in files:
+        if f"{_PARTS}/{path.name}" in files:
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if _MADE in text:
             path.unlink()
+
     if parts.is_dir() and not any(parts.iterdir()):
         parts.rmdir()
-
-    program.messages.line(f"wrote {folder / _INDEX}")
 
 
 def _served(program: Program) -> list[Command]:
@@ -115,8 +123,9 @@ def skill_files(program: str, commands: Sequence[Command]) -> dict[str, str]:
     """
     by_top: dict[str, list[Command]] = {}
     for command in commands:
-        is_in_category = len(command.words) > 1
-        top = command.words[0] if is_in_category else ""
+        top = ""
+        if len(command.words) > 1:
+            top = command.words[0]
         by_top.setdefault(top, []).append(command)
 
     if len(commands) <= _MOST_LISTED:
@@ -126,13 +135,18 @@ def skill_files(program: str, commands: Sequence[Command]) -> dict[str, str]:
     files = {}
     rows = []
     for top, below in by_top.items():
-        name = f"{_PARTS}/{top or '_commands'}.md"
+        stem = top or "_commands"
+        name = f"{_PARTS}/{stem}.md"
         title = f"{program} {top}".rstrip()
         files[name] = _part(program, title, below)
         rows.append((name, _summary(title, below)))
 
     advice = "Each file lists the commands of one category. Read it before you use one."
-    index: list[Block] = [Heading(2, "Commands"), Paragraph(advice), Terms(tuple(rows))]
+    index: list[Block] = [
+        Heading(2, "Commands"),
+        Paragraph(advice),
+        Terms(tuple(rows)),
+    ]
     return {_INDEX: _skill(program, by_top, index), **files}
 
 
@@ -163,7 +177,8 @@ def _lists(program: str, commands: Iterable[Command]) -> list[Block]:
     for category, below in by_category.items():
         rows = []
         for command in below:
-            rows.append((facts.usage(program, command), _about(command)))
+            usage = facts.usage(program, command)
+            rows.append((usage, _about(command)))
         heading = f"{program} {category}".rstrip()
         blocks += [Heading(2, heading), Terms(tuple(rows))]
     return blocks
@@ -221,7 +236,9 @@ def _about(command: Command) -> str:
 
 def _name(program: str) -> str:
     """Return the name of the skill: lower-case letters, digits and hyphens."""
-    return re.sub("[^a-z0-9]+", "-", program.lower()).strip("-")[:64] or "commands"
+    name = re.sub("[^a-z0-9]+", "-", program.lower())
+    name = name.strip("-")[:64]
+    return name or "commands"
 
 
 def _write(path: Path, text: str) -> None:

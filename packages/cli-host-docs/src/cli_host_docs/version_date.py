@@ -18,12 +18,14 @@ def date_of_version(root: str) -> str:
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if epoch.isdecimal():
-        return dt.datetime.fromtimestamp(int(epoch), dt.UTC).date().isoformat()
+        moment = dt.datetime.fromtimestamp(int(epoch), dt.UTC)
+        return moment.date().isoformat()
 
+    argv = ["git", "-C", root, "log", "-1", "--format=%cs"]
     # -G finds the last commit that changed a line with "version".
-    search = ["log", "-1", "--format=%cs", '-G"version"', "--", "core/cli.json"]
+    argv += ['-G"version"', "--", "core/cli.json"]
     try:
-        ended = supervise(["git", "-C", root, *search], None, _SECONDS, stderr="drop")
+        ended = supervise(argv, None, _SECONDS, stderr="drop")
     except OSError:
         return ""  # git is not installed
     if ended.why:

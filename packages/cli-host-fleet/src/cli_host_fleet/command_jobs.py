@@ -113,8 +113,8 @@ class CommandJob(Job):
         declared = self.order.declared
         # A secret argument that was answered to a question is in no argv, but in a variable.
         for argument in self.order.command.definition.args:
-            word = argument.bare_name.upper().replace("-", "_")
-            name = f"ARG_{word}"
+            word = argument.bare_name.replace("-", "_")
+            name = f"ARG_{word.upper()}"
             if argument.secret and name in declared:
                 values.append(declared[name])
         return values
@@ -179,7 +179,8 @@ class ShippedJob(CommandJob):
         definition = command.definition
         check_shippable(command)
 
-        self._folder = "/".join(("commands", *command.words))
+        folders = ["commands", *command.words]
+        self._folder = "/".join(folders)
         self._prefix, loads_library = _start(command)
         self._library = ""
         if loads_library:

@@ -58,7 +58,8 @@ def names_in(place: str, selector: str, environ: Mapping[str, str]) -> list[str]
         raise FleetError(f"{' '.join(argv[:2])}: ended with status {printed.status}")
 
     names = []
-    for word in printed.stdout.decode("utf-8", "replace").split():
+    text = printed.stdout.decode("utf-8", "replace")
+    for word in text.split():
         # A container can have several names, which docker joins by commas; the first is its own.
         name, _, _ = word.removeprefix("pod/").partition(",")
         names.append(name)

@@ -74,7 +74,8 @@ class CopyJob(Job):
 
         by_name: dict[str, str] = {}
         for file in files:
-            name = os.path.basename(os.path.abspath(file))
+            path = os.path.abspath(file)
+            name = os.path.basename(path)
             if name in by_name:
                 raise FleetError(
                     f"{name}: two files of this name cannot be in one directory"

@@ -19,7 +19,7 @@ def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
 
     first = head[2:].split(b"\n")[0]
     line = os.fsdecode(first).strip()
-    names = {os.path.basename(word) for word in line.split()}
+    names = list(map(os.path.basename, line.split()))
     runs_bash = "bash" in names  # also in `/usr/bin/env bash`
     if executable:
         return [], runs_bash

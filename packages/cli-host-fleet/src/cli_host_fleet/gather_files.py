@@ -182,7 +182,8 @@ def _is_safe(name: str) -> bool:
     """Return whether a relative path stays in its directory."""
     if "\0" in name:
         return False
-    return not {"", ".", ".."} & {*name.split("/")}
+    parts = name.split("/")
+    return {"", ".", ".."}.isdisjoint(parts)
 
 
 def _write(content: IO[bytes], path: str, mode: int) -> str:

@@ -42,7 +42,8 @@ class Job:
         self.hosts = hosts
         self.shipment = Shipment()
         # If run.sh cannot be executed where it was unpacked, that place is mounted noexec.
-        self.shipment.add_text("run.sh", to_host.script("run.sh"), 0o755)
+        script = to_host.script("run.sh")
+        self.shipment.add_text("run.sh", script, 0o755)
         self._greeting = to_host.script("greeting.sh")
         self._transport: Transport  # `connect` sets it
         self._options: Mapping[str, Sequence[str]] = {}
@@ -138,7 +139,7 @@ class Job:
     ) -> Iterable[bytes]:
         """Return the bytes for a host without bash; raises RefusedError if bash is needed."""
         # The second word of `/usr/bin/env bash`, which a script's first line can name.
-        programs = {os.path.basename(word) for word in start.argv[:2]}
+        programs = list(map(os.path.basename, start.argv[:2]))
         if start.library or "bash" in programs:
             raise RefusedError("no bash on this host")
         for program, version, _ in start.requires:

@@ -41,7 +41,8 @@ def kept_connections(
 
         if not calling.control_directory:
             return host.name, [*ssh.UNSHARED]
-        return host.name, _fleets(calling, names.name(host, printed))
+        name = names.name(host, printed)
+        return host.name, _fleets(calling, name)
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return dict(pool.map(options, hosts))

@@ -165,4 +165,5 @@ def _typed_users(
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:
     """Return `text` without users and IPv6 brackets, and (user, hosts) per `USER@HOSTS` in it."""
     text = _IPV6.sub(r"\1", text)
-    return _LOGIN.sub(r"\2", text), _LOGIN.findall(text)
+    without_users = _LOGIN.sub(r"\2", text)
+    return without_users, _LOGIN.findall(text)

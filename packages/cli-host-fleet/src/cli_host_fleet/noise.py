@@ -55,7 +55,8 @@ def sudo_line(noise: bytes) -> str:
 def _lines(noise: bytes) -> list[str]:
     """Return the lines that are not empty, without the white space around them."""
     lines = []
-    for line in noise.decode("utf-8", "replace").splitlines():
+    text = noise.decode("utf-8", "replace")
+    for line in text.splitlines():
         text = line.strip()
         if text:
             lines.append(text)

@@ -65,7 +65,8 @@ def run_or_preview(
     """
     options = options_of(params)
     if params["dry_run"]:
-        click.echo(preview(job, options, params["form"]))
+        text = preview(job, options, params["form"])
+        click.echo(text)
         return 0
 
     way = transport(targets, job.hosts, params)

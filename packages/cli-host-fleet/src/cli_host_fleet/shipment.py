@@ -63,7 +63,8 @@ class Shipment:
         stays = [*_ENV_FILES]
         for file in env_files:
             # The value of `$STAGE` in `.env.$STAGE` is unknown here, so any value stays.
-            pattern = _REFERENCE.sub("*", os.path.normpath(file))
+            path = os.path.normpath(file)
+            pattern = _REFERENCE.sub("*", path)
             stays.append(pattern)
         top = os.path.realpath(directory)
 
@@ -81,7 +82,8 @@ class Shipment:
     def add_file(self, path: str, place: str) -> None:
         """Add one file, or the target of a link; raises FleetError."""
         real = os.path.realpath(path)
-        self._add(real, place, os.path.dirname(real))
+        folder = os.path.dirname(real)
+        self._add(real, place, folder)
 
     def add_all(self, directory: str, place: str) -> None:
         """Add all files and directories below `directory`; a link is added as its target's file.
@@ -168,7 +170,8 @@ class Shipment:
             real = os.path.realpath(path)
             stays_inside = real.startswith(top + os.sep)
             if os.path.islink(path) and stays_inside:
-                target = os.path.relpath(real, os.path.dirname(path))
+                folder = os.path.dirname(path)
+                target = os.path.relpath(real, folder)
                 self._add_link(place, target)
                 return
 
@@ -198,7 +201,8 @@ class Shipment:
         self._tar.addfile(member)
 
     def _member(self, place: str) -> tarfile.TarInfo:
-        return tarfile.TarInfo(os.path.join(self._stem, place))
+        name = os.path.join(self._stem, place)
+        return tarfile.TarInfo(name)
 
     def _add_stream(self, place: str, stream: IO[bytes], size: int, mode: int) -> None:
         total = self._file.tell() + size
@@ -223,7 +227,8 @@ def _links_and_directories(
     for name in sorted(names):
         if name in _STAYS_HERE:
             continue
-        if os.path.islink(os.path.join(current, name)):
+        path = os.path.join(current, name)
+        if os.path.islink(path):
             links.append(name)
         else:
             directories.append(name)

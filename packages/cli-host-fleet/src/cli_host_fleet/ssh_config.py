@@ -32,7 +32,8 @@ def has_block(name: str, blocks: Sequence[Sequence[str]]) -> bool:
 
     def fits(pattern: str) -> bool:
         # Patterns of ssh have * and ?, but no [ ] for a set of characters.
-        return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
+        literal = pattern.replace("[", "[[]")
+        return fnmatch.fnmatchcase(name, literal)
 
     def means(patterns: Sequence[str]) -> bool:
         fitting = False
@@ -75,14 +76,16 @@ def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
             continue
 
         for word in words:
-            for included in sorted(glob.glob(_place(word, file))):
+            pattern = _place(word, file)
+            for included in sorted(glob.glob(pattern)):
                 yield from _lines_of(included, depth + 1)
 
 
 def _parsed(line: str) -> tuple[str, list[str]]:
     """Return a line's keyword, in lower case, and its values; `=` may follow the keyword."""
     text = line.strip().replace("\t", " ")
-    keyword, _, rest = text.replace("=", " ", 1).partition(" ")
+    text = text.replace("=", " ", 1)
+    keyword, _, rest = text.partition(" ")
     try:
         words = shlex.split(rest, comments=True)
     except ValueError:
@@ -95,4 +98,5 @@ def _place(word: str, file: str) -> str:
     base = "/etc/ssh"
     if not file.startswith("/etc/ssh/"):
         base = os.path.expanduser("~/.ssh")
-    return os.path.join(base, os.path.expanduser(word))
+    path = os.path.expanduser(word)
+    return os.path.join(base, path)

@@ -96,7 +96,8 @@ class Targets:
                 raise FleetError(f"--on {self.on}: selects no running pod")
             selection = ",".join(running)
 
-        inventory = Inventory({name: Host(name) for name in running})
+        containers = {name: Host(name) for name in running}
+        inventory = Inventory(containers)
         failed = functools.partial(_failed_in, place, file)
         users = names_of(selection, self.left_out, inventory, failed, self.user, place)
         hosts = {}

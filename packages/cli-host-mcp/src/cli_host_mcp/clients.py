@@ -43,7 +43,8 @@ class Client:
         home = environ.get("HOME") or os.path.expanduser("~")
         config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
         file = file.replace("~/.config", config)
-        path = os.path.abspath(file.replace("~", home))
+        file = file.replace("~", home)
+        path = os.path.abspath(file)
 
         for variant in self.variants:
             variant_path = os.path.join(os.path.dirname(path), variant)
@@ -65,7 +66,8 @@ class Client:
         # The folder of `~/.claude.json` is the home directory, which says nothing.
         if self.in_project or self.file.count("/") < 2:
             return False
-        return os.path.isdir(os.path.dirname(path))
+        folder = os.path.dirname(path)
+        return os.path.isdir(folder)
 
     def entry(self, argv: Sequence[str]) -> dict[str, Any]:
         """Return the entry that makes this client start the server with `argv`."""

@@ -25,12 +25,14 @@ def existing(
 
     Raises ValueError if the client could not read the text, or if another server has the name.
     """
-    entry = _servers(client, _document(client, text)).get(name)
+    document = _document(client, text)
+    entry = _servers(client, document).get(name)
     if entry is None:
         return None
 
     # An entry that starts another program is somebody else's, whatever its name.
-    if client.argv(entry)[:3] != [command, *_SERVE]:
+    words = client.argv(entry)
+    if words[:3] != [command, *_SERVE]:
         choose = "choose a different name with --name"
         raise ValueError(f"another server is called {name}; {choose}")
     return dict(entry)
@@ -58,7 +60,8 @@ def edited(
         return text
 
     document = _document(client, text)
-    document[client.key] = {**_servers(client, document), name: after}
+    servers = _servers(client, document)
+    document[client.key] = {**servers, name: after}
     if client.toml:
         return _changed_toml(client, text, document, name, before)
     return _changed_json(client, text, document, name, before)

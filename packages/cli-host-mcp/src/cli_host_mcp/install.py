@@ -88,7 +88,8 @@ def _print(names: tuple[str, ...], name: str, argv: Sequence[str]) -> None:
     """Print the entry in general, or for each of these clients with the place of its file."""
     if not names:
         client = Client("", "")
-        click.echo(shown(client, name, client.entry(argv)), nl=False)
+        text = shown(client, name, client.entry(argv))
+        click.echo(text, nl=False)
         return
 
     for client in chosen(names, os.environ):

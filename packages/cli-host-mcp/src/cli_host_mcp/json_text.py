@@ -87,8 +87,8 @@ def without_key(text: str, path: Sequence[str]) -> str:
         start -= 1
         end -= 1
 
-    after = _without_blank_line(text[:start], text[end:])
-    return _closed(after, path[:-1])
+    remaining = _without_blank_line(text[:start], text[end:])
+    return _closed(remaining, path[:-1])
 
 
 def _closed(text: str, path: Sequence[str]) -> str:

@@ -54,7 +54,9 @@ def _hidden_parts(word: str, shown: str) -> Iterator[str]:
     pattern = "(.*?)".join(map(re.escape, visible))
     match = re.fullmatch(pattern, word)
     if match is None:  # `masked` replaces an ssh password with nothing, not with `…`
-        yield from {*re.split("[:@]", word)} - {*re.split("[:@]", shown)}
+        parts = re.split("[:@]", word)
+        shown_parts = re.split("[:@]", shown)
+        yield from set(parts) - set(shown_parts)
         return
 
     for gap, behind in zip(match.groups(), visible[1:], strict=True):

@@ -62,7 +62,8 @@ class Call:
     def line(self) -> str:
         """The command line that a user would type, always on one line."""
         shown = self.program.masked_arguments(self.command, self.args)
-        return printable(shlex.join([self.program.name, *self.command.words, *shown]))
+        words = [self.program.name, *self.command.words, *shown]
+        return printable(shlex.join(words))
 
 
 class Offer:
@@ -125,11 +126,13 @@ class Offer:
             query = str(given.get("query") or "")
             return toolbox.find(self.commands(), query)
 
-        words = self._offered(str(given.get("command", "")))
+        asked = str(given.get("command", ""))
+        words = self._offered(asked)
         if name == "describe":
             command = self._command(Program.current(), words)
             tool = toolbox.tool_of(command, self._program)
-            return escaped(json.dumps(tool, indent=1, ensure_ascii=False))
+            text = json.dumps(tool, indent=1, ensure_ascii=False)
+            return escaped(text)
 
         arguments = given.get("arguments") or {}
         if not isinstance(arguments, dict):
@@ -139,7 +142,8 @@ class Offer:
     def _call(self, words: tuple[str, ...], given: Mapping[str, Any]) -> Call:
         """Return the call of a command. Raises RefusedCallError if it cannot run."""
         program = Program.current()
-        call = Call(program, self._command(program, words), ())
+        command = self._command(program, words)
+        call = Call(program, command, ())
         try:
             # Two steps: if the second fails, the history knows the arguments.
             args = words_of(call.command.definition, given)
@@ -171,7 +175,8 @@ class Offer:
 
     def _offered(self, name: str) -> tuple[str, ...]:
         """Return the words of the offered command with this path or tool name; raises CallError."""
-        text = " ".join(name.replace("/", " ").split())
+        text = name.replace("/", " ")
+        text = " ".join(text.split())
         known = {" ".join(words): words for words in self._words.values()}
         if text in known:
             return known[text]

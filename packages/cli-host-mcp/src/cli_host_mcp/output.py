@@ -95,7 +95,8 @@ class Lines:
 
 def shown(data: bytes) -> str:
     r"""Return bytes as text, with invalid UTF-8 as `\xNN`."""
-    return escaped(data.decode("utf-8", "surrogateescape").replace("\r\n", "\n"))
+    text = data.decode("utf-8", "surrogateescape")
+    return escaped(text.replace("\r\n", "\n"))
 
 
 def escaped(text: str) -> str:

@@ -22,7 +22,8 @@ class SecretsUnknownError(OperationError):
 
 def closest(word: str, names: Iterable[str]) -> str:
     """Return `; did you mean …?` with the nearest names, or "" if there are none."""
-    near = get_close_matches(word, sorted(set(names)), 3)
+    candidates = sorted(set(names))
+    near = get_close_matches(word, candidates, 3)
     if not near:
         return ""
     return f"; did you mean {' or '.join(near)}?"

@@ -106,7 +106,8 @@ class Resources:
     def completed(self, name: str, value: str, others: Mapping[str, str]) -> list[str]:
         """Return the candidates for a variable of a template; `others` has the known variables."""
         if name == "words":
-            paths = ["/".join(command.words) for command in self._offer.commands()]
+            commands = self._offer.commands()
+            paths = ["/".join(command.words) for command in commands]
             return _with_prefix(paths, value)
         if name == "argument":
             command = self._command(others.get("words", ""))
@@ -118,11 +119,12 @@ class Resources:
 
     def _command(self, words: str) -> Command:
         """Return the offered command with these words; raises CallError."""
-        path = tuple(words.replace("/", " ").split())
+        path = words.replace("/", " ").split()
         commands = {command.words: command for command in self._offer.commands()}
-        command = commands.get(path)
+        command = commands.get(tuple(path))
         if command is None:
-            near = closest(" ".join(path), map(" ".join, commands))
+            known = map(" ".join, commands)
+            near = closest(" ".join(path), known)
             raise CallError(f"unknown command {printable(words[:100])}{near}")
         return command
 
@@ -140,7 +142,8 @@ class Resources:
                 "help": f"{self._scheme}://help/{path}",
             }
             rows.append(row)
-        return escaped(json.dumps({"commands": rows}, indent=1, ensure_ascii=False))
+        text = json.dumps({"commands": rows}, indent=1, ensure_ascii=False)
+        return escaped(text)
 
     def _help(self, command: Command) -> str:
         """Return the page that `PROGRAM help WORDS` prints; the command itself does not run."""

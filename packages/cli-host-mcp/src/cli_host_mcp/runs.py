@@ -182,7 +182,9 @@ class _Running:
         """Return stdout and stderr as text; both are empty before `listen`."""
         if not self._streams:
             return "", ""
-        return self._streams["stdout"].text(), self._streams["stderr"].text()
+        stdout = self._streams["stdout"]
+        stderr = self._streams["stderr"]
+        return stdout.text(), stderr.text()
 
     def whole_stdout(self) -> bytes | None:
         """Return all bytes of stdout, or None if its middle is missing."""
@@ -262,7 +264,8 @@ def _parsed(report: bytes) -> dict[str, Variable]:
         # The first value of a name is the one that the command gets.
         winner = variables.setdefault(name, variable)
         if winner.value != value:
-            variables[name] = winner.replaced(shadows=(*winner.shadows, variable))
+            shadows = (*winner.shadows, variable)
+            variables[name] = winner.replaced(shadows=shadows)
     return variables
 
 

@@ -98,7 +98,8 @@ def _serve(
         threads_for(jobs)
         limits = Limits(max_output, timeout)
         resources = Resources(offer, program.name)
-        tools = Tools(offer, resources, Runner(guard, limits), limits, jobs)
+        runner = Runner(guard, limits)
+        tools = Tools(offer, resources, runner, limits, jobs)
         return await serve(program, tools, instructions)
 
     number = anyio.run(main)

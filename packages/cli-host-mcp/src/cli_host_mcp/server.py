@@ -111,7 +111,8 @@ class Tools:
             code = _NOT_FOUND
             if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 code = types.INVALID_PARAMS
-            raise MCPError(code, printable(str(failure)), {"uri": uri}) from None
+            text = printable(str(failure))
+            raise MCPError(code, text, {"uri": uri}) from None
 
         text = types.TextResourceContents(
             uri=uri, mime_type=content.mime_type, text=content.text
@@ -217,7 +218,8 @@ class Tools:
         async def progress(number: int, line: str) -> None:
             await ctx.session.report_progress(number, message=line)
             if logs:
-                await ctx.session.send_log_message("info", line, call.command.words[-1])
+                logger = call.command.words[-1]
+                await ctx.session.send_log_message("info", line, logger)
 
         confirmation = GIVEN if call.question else NOT_NEEDED
         async with self._turn:
@@ -333,7 +335,8 @@ def _add_data(result: types.CallToolResult, call: Call, ending: Ending) -> None:
         result.structured_content = structured(call.command.definition, ending.whole)
     except OutputError as failure:
         result.is_error = True
-        result.content.append(types.TextContent(text=printable(str(failure))))
+        text = printable(str(failure))
+        result.content.append(types.TextContent(text=text))
 
 
 def _result(blocks: list[str], failed: bool = False) -> types.CallToolResult:

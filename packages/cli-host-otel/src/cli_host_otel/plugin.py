@@ -33,14 +33,17 @@ def _traced(path: str) -> list[tuple[str, ...]]:
     """Return the words of the traced commands; () stands for all commands."""
     if not os.path.lexists(path):
         return [()]
+    commands = None
     content = read_json(path)
-    commands = content.get(_KEY) if isinstance(content, dict) else None
-    if not (isinstance(commands, list) and _are_texts(commands)):
+    if isinstance(content, dict):
+        commands = content.get(_KEY)
+    if not isinstance(commands, list) or not _are_texts(commands):
         expected = 'expected a list of commands, such as ["deploy", "db migrate"]'
         raise DefinitionError(Problem(path, f'"{_KEY}": {expected}'))
 
+    all_words = [tuple(text.split()) for text in commands]
     traced: list[tuple[str, ...]] = []
-    for words in sorted(tuple(text.split()) for text in commands):
+    for words in sorted(all_words):
         # The words of a category stand for all commands below it, which must not be sent twice.
         is_below = any(words[: len(shorter)] == shorter for shorter in traced)
         if not is_below:

@@ -52,7 +52,8 @@ def _is_off(environ: Mapping[str, str]) -> bool:
     if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return True
     exporters = environ.get("OTEL_TRACES_EXPORTER") or _EXPORTER
-    return _EXPORTER not in [name.strip() for name in exporters.split(",")]
+    names = [name.strip() for name in exporters.split(",")]
+    return _EXPORTER not in names
 
 
 def _export(run: FinishedRun, environ: Mapping[str, str]) -> str:
@@ -66,7 +67,8 @@ def _export(run: FinishedRun, environ: Mapping[str, str]) -> str:
     span = _span_of(run, environ)
     if span is None:
         return ""
-    result = OTLPSpanExporter(timeout=_seconds(environ)).export([span])
+    exporter = OTLPSpanExporter(timeout=_seconds(environ))
+    result = exporter.export([span])
     if result is SpanExportResult.SUCCESS:
         return ""
     return messages.first or "unknown error"
@@ -100,11 +102,14 @@ def _span_of(run: FinishedRun, environ: Mapping[str, str]) -> ReadableSpan | Non
         start_time=start,
     )
     if run.status:
-        span.set_status(Status(StatusCode.ERROR, _ending(run)))
+        status = Status(StatusCode.ERROR, _ending(run))
+        span.set_status(status)
     span.end(start + round(run.seconds * 1e9))
 
     # A span that is not recorded is of another class.
-    return span if isinstance(span, ReadableSpan) else None
+    if not isinstance(span, ReadableSpan):
+        return None
+    return span
 
 
 def _resource(run: FinishedRun, program: str, environ: Mapping[str, str]) -> Resource:
@@ -155,7 +160,8 @@ def _ending(run: FinishedRun) -> str:
 
 def _nanoseconds(time: str) -> int:
     """Return a time with milliseconds as nanoseconds since 1970."""
-    return round(datetime.fromisoformat(time).timestamp() * 1000) * 1_000_000
+    seconds = datetime.fromisoformat(time).timestamp()
+    return round(seconds * 1000) * 1_000_000
 
 
 def _seconds(environ: Mapping[str, str]) -> float:
@@ -185,4 +191,5 @@ class _Messages(logging.Handler):
         self.first = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.first = self.first or record.getMessage()
+        if not self.first:
+            self.first = record.getMessage()

@@ -39,10 +39,13 @@ def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers
         text = output(words, environment)
 
         answer = decoded(text, "the output of aws")
-        return answer if isinstance(answer, dict) else {}
+        if not isinstance(answer, dict):
+            return {}
+        return answer
 
     def read(name: str) -> str:
-        return _text(call("get-secret-value", {"SecretId": name}))
+        secret = call("get-secret-value", {"SecretId": name})
+        return _text(secret)
 
     def read_batch(names: Sequence[str]) -> Answers:
         try:

@@ -74,8 +74,10 @@ def main(arguments: Sequence[str]) -> int:
         if not findings:
             program.messages.line("no command has references to secrets")
 
-    states = {finding.state for finding in findings}
-    return 1 if "failed" in states else 0
+    for finding in findings:
+        if finding.state == "failed":
+            return 1
+    return 0
 
 
 def _chosen(program: Program, words: tuple[str, ...]) -> list[Command]:
@@ -103,7 +105,8 @@ def checked(program: Program, command: Command) -> Iterator[Finding]:
         return
 
     for reference in references:
-        state, reason = _state(reference, variables.get(reference.name))
+        variable = variables.get(reference.name)
+        state, reason = _state(reference, variable)
         yield Finding(command.words, reference.name, reference.text, state, reason)
 
 
@@ -116,7 +119,8 @@ def _references(definition: Definition) -> list[_Reference]:
                 references.append(_Reference(_FILES, _FILES, file, False))
 
     for name, text in definition.secrets.items():
-        references.append(_Reference(f"secrets.{name}", name, text, text.optional))
+        key = f"secrets.{name}"
+        references.append(_Reference(key, name, text, text.optional))
     return references
 
 

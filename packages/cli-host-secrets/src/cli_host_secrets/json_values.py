@@ -94,5 +94,6 @@ def _item(value: Any, key: str) -> Any:
         return value.get(key)
     if isinstance(value, list) and key.isdecimal():
         number = int(key)
-        return value[number] if number < len(value) else None
+        if number < len(value):
+            return value[number]
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from host import Ending, HostError, supervise
 
@@ -37,7 +38,9 @@ def output(
     to suggest, given the program's stderr; by default, it is `words`.
     """
     program = words[0]
-    is_attended = os.isatty(2)
+    stderr: Literal["show", "return"] = "return"
+    if os.isatty(2):
+        stderr = "show"
     given = None
     if stdin is not None:
         given = stdin.encode("utf-8", "surrogateescape")
@@ -51,7 +54,7 @@ def output(
             _SECONDS,
             most=_MOST,
             given=given,
-            stderr="show" if is_attended else "return",
+            stderr=stderr,
             own_session=False,
             keeps_background=True,  # gpg-agent, for example
         )
@@ -86,7 +89,9 @@ def _failure(
     if text:
         how = f"{how}: {text}"
 
-    suggested = retry(printed) if retry else words
+    suggested = words
+    if retry is not None:
+        suggested = retry(printed)
     return f"{words[0]} {how}; try: {shlex.join(suggested)}"
 
 
@@ -100,7 +105,10 @@ def _short(text: str) -> str:
     # Programs colour their errors; escape codes would reach the terminal.
     printable = ""
     for character in text:
-        printable += character if character.isprintable() else " "
+        if character.isprintable():
+            printable += character
+        else:
+            printable += " "
     line = " ".join(printable.split())
 
     if len(line) <= _LONGEST:

@@ -24,7 +24,8 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
     `field` is true, a reference without a field is refused.
     """
     _, _, rest = reference.partition(":")
-    name, _, part = rest.removeprefix("//").partition("#")
+    rest = rest.removeprefix("//")
+    name, _, part = rest.partition("#")
 
     looks_like_option = name.startswith("-")
     if not name or looks_like_option or not name.isprintable():
@@ -73,9 +74,9 @@ def pick_each(
         except HostError as failure:
             answers[reference] = failure
 
+    names = [name for name, _ in parts.values()]
     # Several references can name fields of one secret.
-    names = dict.fromkeys(name for name, _ in parts.values())
-    texts = read_all(list(names))
+    texts = read_all(list(dict.fromkeys(names)))
 
     def part(reference: str) -> _Value:
         name, field = parts[reference]

@@ -54,7 +54,8 @@ def _resolve_whole(
 
     def read(name: str) -> str:
         path, form = _path_and_format(name)
-        return output(_call(path, form, form), environment)
+        words = _call(path, form, form)
+        return output(words, environment)
 
     def read_all(names: Sequence[str]) -> Answers:
         return each(names, read, at_once=1)

@@ -56,7 +56,8 @@ def _source(environment: Mapping[str, str]) -> str:
     """Return this package with its extra, from where it came: the index, a wheel or a directory."""
     directory = environment.get("PLUGINS_DIR", "")
     for name in ("registry.local.json", "registry.json"):
-        for source in _sources_in(os.path.join(directory, name)):
+        registry = os.path.join(directory, name)
+        for source in _sources_in(registry):
             if source.startswith(("/", "http://", "https://")):
                 return f"{source}[keyring]"
     return f"pip:{_PLUGIN}[keyring]"

@@ -93,7 +93,8 @@ def _report(style: str | None, output: str | None) -> Report:
 
     if style is None and output.endswith(".xml"):
         style = "junit"
-    folder = os.path.dirname(os.path.abspath(output))
+    path = os.path.abspath(output)
+    folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         raise OperationError(f"{output}: the directory {folder} does not exist")
-    return Report(shown, style or "tap", os.path.abspath(output))
+    return Report(shown, style or "tap", path)

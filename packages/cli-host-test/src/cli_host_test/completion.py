@@ -14,7 +14,7 @@ def complete_words(
     context: click.Context, parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     """Return the words of categories and commands that can follow the words so far."""
-    words = [*(context.params.get("words") or ())]
+    words = list(context.params.get("words") or ())
     try:
         program = Program.current()
         # After a whole command, the program would offer the command's arguments.

@@ -27,19 +27,21 @@ def copy_installation(program: Program, target: str) -> None:
     """Copy the installation of `program` to the folder `target`. Raises OSError."""
     root = program.root
     plugins = program.plugins_dir
-    skipped = [plugins]
-    skipped += [os.path.join(root, name) for name in _LOCKS]
+    skipped = [os.path.join(root, name) for name in _LOCKS]
+    skipped.append(plugins)
     _Copy(root, target, skipped).run()
 
     # git may ignore the launcher, and then it is not copied yet.
     launcher = program.executable
-    copied_launcher = os.path.join(target, "core", os.path.basename(launcher))
+    copied_core = os.path.join(target, "core")
+    copied_launcher = os.path.join(copied_core, os.path.basename(launcher))
     if not os.path.lexists(copied_launcher):
-        os.makedirs(os.path.dirname(copied_launcher), exist_ok=True)
+        os.makedirs(copied_core, exist_ok=True)
         shutil.copy2(launcher, copied_launcher)
 
     if os.path.isdir(plugins):
-        copied_plugins = os.path.join(target, os.path.relpath(plugins, root))
+        below = os.path.relpath(plugins, root)
+        copied_plugins = os.path.join(target, below)
         _copy_plugins(plugins, copied_plugins)
 
 
@@ -62,7 +64,8 @@ def _copy_plugins(source: str, target: str) -> None:
 
     versions = os.path.join(source, _VERSIONS)
     if os.path.isdir(versions):
-        _copy_versions(versions, os.path.join(target, _VERSIONS), active)
+        copied_versions = os.path.join(target, _VERSIONS)
+        _copy_versions(versions, copied_versions, active)
 
 
 def _copy_versions(source: str, target: str, active: Collection[str]) -> None:
@@ -122,7 +125,8 @@ class _Copy:
             if is_inside(path, skipped):
                 return
 
-        copied = os.path.join(self._target, os.path.relpath(path, self._source))
+        below = os.path.relpath(path, self._source)
+        copied = os.path.join(self._target, below)
         kind = os.lstat(path).st_mode
         if stat.S_ISDIR(kind):
             if _has_source(path):
@@ -139,14 +143,10 @@ class _Copy:
     def _copy_link(self, path: str, copied: str) -> None:
         """Copy a link so that it stays in the copy, if its target is in the original."""
         real = os.path.realpath(path)
-        real_source = os.path.realpath(self._source)
-        if is_inside(real, real_source):
+        if is_inside(real, os.path.realpath(self._source)):
             written = os.readlink(path)
             if os.path.isabs(written):
-                # Relative, because each test copies the copy.
-                below = os.path.relpath(path, self._source)
-                folder = os.path.join(real_source, os.path.dirname(below))
-                written = os.path.relpath(real, folder)
+                written = self._relative_target(path, real)
             os.symlink(written, copied)
         elif os.path.isfile(real):
             shutil.copy2(real, copied)
@@ -155,10 +155,18 @@ class _Copy:
         else:
             os.symlink(real, copied)
 
+    def _relative_target(self, path: str, real: str) -> str:
+        """Return the text of a link that leads to its target in each copy of the copy, too."""
+        real_source = os.path.realpath(self._source)
+        below = os.path.relpath(path, self._source)
+        folder = os.path.dirname(os.path.join(real_source, below))
+        return os.path.relpath(real, folder)
+
     def _is_followed(self, path: str, real: str) -> bool:
         """Return whether a link to a folder outside is copied with its content."""
         # A link to a folder around this one would be copied without end.
-        if is_inside(os.path.realpath(self._source), real):
+        real_source = os.path.realpath(self._source)
+        if is_inside(real_source, real):
             return False
         below = os.path.relpath(path, self._source)
         depth = below.count(os.sep) + 1
@@ -170,14 +178,16 @@ def _has_source(folder: str) -> bool:
     if os.path.basename(folder) in _NEVER_COPIED:
         return False
     for mark in _MARKS_OF_NO_SOURCE:
-        if os.path.lexists(os.path.join(folder, mark)):
+        path = os.path.join(folder, mark)
+        if os.path.lexists(path):
             return False
     return True
 
 
 def _names_in_git(folder: str) -> list[str] | None:
     """Return the files that git does not ignore, or None if the folder is no repository."""
-    if not os.path.lexists(os.path.join(folder, ".git")):
+    repository = os.path.join(folder, ".git")
+    if not os.path.lexists(repository):
         return None
 
     options = ["-z", "--cached", "--others", "--exclude-standard"]
@@ -212,4 +222,6 @@ def _names_in(folder: str) -> list[str]:
 
 def is_inside(path: str, folder: str) -> bool:
     """Return whether `path` is `folder` or below it; neither is resolved."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+    if path == folder:
+        return True
+    return path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -83,8 +83,10 @@ def _roots(program: Program, commands: Iterable[Command]) -> list[str]:
 
     roots: list[str] = []
     for folder in sorted(candidates):  # an outer folder sorts before those inside it
+        if not os.path.isdir(folder):
+            continue
         is_covered = any(is_inside(folder, root) for root in roots)
-        if os.path.isdir(folder) and not is_covered:
+        if not is_covered:
             roots.append(folder)
     return roots
 
@@ -133,7 +135,8 @@ def _words_of(
 
 def _words_of_path(path: str, folder: str) -> Words:
     below = os.path.relpath(path, folder)
-    return tuple(below.removesuffix(SUFFIX).split(os.sep))
+    words = below.removesuffix(SUFFIX).split(os.sep)
+    return tuple(words)
 
 
 def _files_below(root: str) -> Iterator[str]:

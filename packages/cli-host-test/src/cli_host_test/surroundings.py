@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping
 from cli_host_test.installation_copy import copy_installation
 from host import Program, UsageError, printable
 
-LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "test.sh")
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+LIBRARY = os.path.join(_PACKAGE, "lib", "test.sh")
 
 # Variables that do not change what a script does, or that it cannot do without.
 _PASSED = ("LANG", "LANGUAGE", "LOGNAME", "TERM", "TZ", "USER")
@@ -40,12 +41,14 @@ def make_surroundings(
         os.mkdir(folder)
 
     # The copy has the name of the original, which some messages show.
-    template = os.path.join(directory, "copy", os.path.basename(program.root))
-    os.mkdir(os.path.dirname(template))
+    above = os.path.join(directory, "copy")
+    os.mkdir(above)
+    template = os.path.join(above, os.path.basename(program.root))
     copy_installation(program, template)
     launcher = os.path.basename(program.executable)
     copied_launcher = os.path.join(template, "core", launcher)
-    os.symlink(copied_launcher, os.path.join(programs, program.name))
+    link = os.path.join(programs, program.name)
+    os.symlink(copied_launcher, link)
 
     system = os.pathsep.join(filter(os.path.isdir, _SYSTEM_FOLDERS))
     return {
@@ -71,5 +74,7 @@ def _callers_variables(
             raise UsageError(f"--env: {printable(name)} is not the name of a variable")
 
     names = {*_PASSED, *passed}
-    names.update(name for name in caller if name.startswith(_PASSED_PREFIXES))
+    for name in caller:
+        if name.startswith(_PASSED_PREFIXES):
+            names.add(name)
     return {name: value for name, value in caller.items() if name in names}

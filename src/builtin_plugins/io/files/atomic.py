@@ -64,11 +64,12 @@ def _store(path: str, beside: str, content: bytes | str, mode: int | None) -> No
         content = content.encode()
 
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(beside, flags, 0o600), "wb") as file:
+    descriptor = os.open(beside, flags, 0o600)
+    with open(descriptor, "wb") as file:
         file.write(content)
         file.flush()
-        _set_mode(path, file.fileno(), mode)
-        os.fsync(file.fileno())
+        _set_mode(path, descriptor, mode)
+        os.fsync(descriptor)
 
 
 def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
@@ -84,8 +85,10 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
     try:
         former = os.stat(path)
     except FileNotFoundError:
-        directory = os.stat(os.path.dirname(path) or ".")
-        os.fchmod(descriptor, stat.S_IMODE(directory.st_mode) & 0o666)
+        above = os.path.dirname(path) or "."
+        directory = os.stat(above)
+        permissions = stat.S_IMODE(directory.st_mode)
+        os.fchmod(descriptor, permissions & 0o666)
         return
 
     # The owner comes first, because a change of the owner may clear bits of the mode.
@@ -188,7 +191,9 @@ def copy_directory(source: str, target: str, **how: Any) -> None:
 
 def is_real_dir(path: str) -> bool:
     """Return whether `path` is a directory and not a link to a directory."""
-    return os.path.isdir(path) and not os.path.islink(path)
+    if os.path.islink(path):
+        return False
+    return os.path.isdir(path)
 
 
 def sync_directory(path: str) -> None:

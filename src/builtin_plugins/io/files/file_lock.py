@@ -39,7 +39,8 @@ def file_lock(path: str, on_wait: OnWait | None = None) -> Iterator[int]:
 def _is_at(path: str, descriptor: int) -> bool:
     """Return whether the open file is still at `path`; the last lock holder may have removed it."""
     with suppress(FileNotFoundError):
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+        state = os.stat(path)
+        return os.path.samestat(state, os.fstat(descriptor))
     return False
 
 

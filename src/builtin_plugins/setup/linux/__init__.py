@@ -26,7 +26,8 @@ def is_program(directory: str, inside: str) -> bool:
 def is_file(directory: str, inside: str) -> bool:
     """Return whether the path `inside` resolves to a file in `directory`."""
     root = os.path.realpath(directory)
-    path = os.path.realpath(os.path.join(directory, inside))
-    if not path.startswith(f"{root}/"):
+    path = os.path.join(directory, inside)
+    real = os.path.realpath(path)
+    if not real.startswith(f"{root}/"):
         return False
-    return os.path.isfile(path)
+    return os.path.isfile(real)

@@ -55,7 +55,8 @@ def install(settings: ToolSettings, messages: Messages) -> str:
 
     sudo = swap.find_sudo(paths, settings.environ)
     if sudo is None:
-        for problem in swap.install(paths, partial(fetch, settings, messages)):
+        prepare = partial(fetch, settings, messages)
+        for problem in swap.install(paths, prepare):
             messages.warn(str(problem))
     else:
         # root copies the prepared files from here; /tmp is often too small for them.
@@ -65,8 +66,8 @@ def install(settings: ToolSettings, messages: Messages) -> str:
             swap.run_with_sudo(sudo, settings, messages, prepare)
 
     # Without the variable PATH, nothing is known about the user's shell.
-    search_path = settings.environ.get("PATH", paths.bin_dir).split(":")
-    if paths.bin_dir not in search_path:
+    search_path = settings.environ.get("PATH", paths.bin_dir)
+    if paths.bin_dir not in search_path.split(":"):
         messages.warn(f"{paths.bin_dir} is not on your PATH")
     return paths.link
 
@@ -118,7 +119,8 @@ def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Applic
         staged = os.path.join(stage, "new")
         directory = staged
         messages.line("Unpacking")
-        extract(archive, Path(directory), bare_address(address), _LIMITS)
+        called = bare_address(address)
+        extract(archive, Path(directory), called, _LIMITS)
         _complete(directory, settings, messages)
     archive.unlink()
 
@@ -140,7 +142,8 @@ def _complete(directory: str, settings: ToolSettings, messages: Messages) -> Non
     """
     launcher = _find_launcher(directory, settings)
     if not launcher:
-        tried = ", ".join(dict.fromkeys(_launchers(settings)))
+        launchers = dict.fromkeys(_launchers(settings))
+        tried = ", ".join(launchers)
         raise OperationError(
             f"the archive has no program to start (looked for {tried})"
         )
@@ -151,12 +154,14 @@ def _complete(directory: str, settings: ToolSettings, messages: Messages) -> Non
 
     mark = os.path.join(directory, ownership.MARK)
     make_directory(mark, 0o755)
-    write_file(os.path.join(mark, settings.tool), "", 0o644)
+    path = os.path.join(mark, settings.tool)
+    write_file(path, "", 0o644)
 
     # An application without its icon is still worth installing.
     if settings.variables["ICON_URL"]:
         try:
-            _fetch_icon(Path(directory, _FETCHED_ICON), settings.variables["ICON_URL"])
+            icon = Path(directory, _FETCHED_ICON)
+            _fetch_icon(icon, settings.variables["ICON_URL"])
         except OperationError as failure:
             messages.warn(f"icon: {failure}")
 

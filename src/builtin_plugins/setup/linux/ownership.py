@@ -19,7 +19,8 @@ def store_of(paths: ToolPaths) -> Store:
 
     def is_own(version: str) -> bool:
         try:
-            os.lstat(os.path.join(version, MARK, paths.tool))
+            mark = os.path.join(version, MARK, paths.tool)
+            os.lstat(mark)
         except (FileNotFoundError, NotADirectoryError):
             return False
         return True
@@ -50,7 +51,8 @@ def _owns_link(paths: ToolPaths) -> bool | None:
         return False
 
     # Only the text of the link counts: its target may be missing after an interrupted change.
-    target = os.path.join(paths.bin_dir, os.readlink(paths.link))
+    written = os.readlink(paths.link)
+    target = os.path.join(paths.bin_dir, written)
     return os.path.normpath(target).startswith(f"{paths.install_dir}/")
 
 

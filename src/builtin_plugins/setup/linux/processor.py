@@ -76,7 +76,8 @@ def _named_programs(directory: str, launcher: str) -> Iterator[str]:
 
     # A script names its programs relative to itself, or to the root of the application.
     root = os.path.realpath(directory)
-    beside = os.path.dirname(os.path.realpath(path))
+    script = os.path.realpath(path)
+    beside = os.path.dirname(script)
     for word in dict.fromkeys(_WORD.findall(text)):
         whole = os.fsdecode(word).strip("/")
         # The first part may be a variable: `exec "$HERE/app/tool"`.

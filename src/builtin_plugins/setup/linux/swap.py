@@ -71,7 +71,8 @@ def _swap_in(paths: ToolPaths, application: Application) -> None:
 
     with signals_blocked(), undoing() as undo:
         for path in (paths.link, paths.desktop_file):
-            atomic.make_directory(os.path.dirname(path), 0o755, undo)
+            folder = os.path.dirname(path)
+            atomic.make_directory(folder, 0o755, undo)
         if staged:
             store.add(staged, version, undo)
 
