@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 
 from builtin_plugins.administration.plugins.reconcile import exclusive
-from builtin_plugins.plugins_folder.entry import Entry, is_plugin_name, read_entry
+from builtin_plugins.plugins_folder.entry import (
+    Entry,
+    Package,
+    is_plugin_name,
+    read_entry,
+)
 from builtin_plugins.plugins_folder.registry import read_registry, registry_path
 from builtin_plugins.plugins_folder.registry_writer import write_registry
 from host.errors import HostError, OperationError
@@ -273,21 +278,40 @@ def _personal_items(directory: Path) -> list[Any]:
     return items
 
 
-def test_a_personal_version_gets_no_key_of_another_version(tmp_path: Path) -> None:
-    _write_both(tmp_path, [_SHARED.fields()], [])
+def _package(version: str, needed: str) -> Entry:
+    packages = (Package("acme", version), Package("needed", needed))
+    return Entry("acme", "pip", "acme", version, packages=packages)
+
+
+_VERSIONS = {
+    "git": (_SHARED, _PERSONAL, _NEXT),
+    # The user has updated only what the package needs.
+    "pip": (_package("1.0", "1.0"), _package("1.0", "2.0"), _package("2.0", "2.0")),
+    "a directory": (_SHARED, Entry("acme", "local", "/acme", dev=True), _NEXT),
+    "a package": (_SHARED, _package("1.0", "1.0"), _NEXT),
+}
+
+
+@pytest.mark.parametrize(
+    ("shared", "personal", "later"), _VERSIONS.values(), ids=_VERSIONS
+)
+def test_a_personal_version_gets_no_key_of_another_version(
+    tmp_path: Path, shared: Entry, personal: Entry, later: Entry
+) -> None:
+    _write_both(tmp_path, [shared.fields()], [])
     registry = read_registry(str(tmp_path))
-    registry.put(_PERSONAL)
+    registry.put(personal)
     write_registry(registry)
 
-    _write_both(tmp_path, [_NEXT.fields()], _personal_items(tmp_path))
+    _write_both(tmp_path, [later.fields()], _personal_items(tmp_path))
     registry = read_registry(str(tmp_path))
-    assert registry.entries["acme"] == _PERSONAL
+    assert registry.entries["acme"] == personal
 
     # What the team disables is disabled in every version.
-    disabled = _NEXT.replaced(enabled=False)
+    disabled = later.replaced(enabled=False)
     _write_both(tmp_path, [disabled.fields()], _personal_items(tmp_path))
     registry = read_registry(str(tmp_path))
-    assert registry.entries["acme"] == _PERSONAL.replaced(enabled=False)
+    assert registry.entries["acme"] == personal.replaced(enabled=False)
 
 
 def test_a_choice_about_the_teams_version_follows_its_versions(tmp_path: Path) -> None:
