@@ -83,6 +83,10 @@ def made(shared_install: Callable[..., Made]) -> Made:
             "printf '%s\\n' \"it's here\" '$HOME x' '10 MB'\n",
             "commands/more/args/command.json": command(args=MORE),
             "commands/more/args/stages": "#!/bin/sh\necho dev\necho prod\n",
+            "commands/more/kinds/command.json": command(
+                args=[{"name": "kind", "choices": {"program": "file"}}]
+            ),
+            "commands/more/kinds/file": "#!/bin/sh\necho odd\n",
             "commands/deploy/secret/command.json": command(hidden=True),
             "commands/deploy/other/command.json": command(os=["mac", "linux"]),
             "commands/deploy/plain/command.json": command(description="Plain"),
@@ -193,6 +197,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "no help topic in a category": (["help", "deploy", "prec"], ["none"]),
     "words behind --help": (["--help", "deploy", "st"], ["none", "start"]),
     "choices of a program": (["more", "args", "p"], ["none", "prod"]),
+    "choices of a program named file": (["more", "kinds", ""], ["none", "odd"]),
     "a negation": (["more", "args", "--no"], ["none", "--no-cache"]),
     "what repeats": (["more", "args", "-Ha", "--h"], ["none", "--host"]),
     "a secret": (["more", "args", "--pin", ""], ["none"]),
