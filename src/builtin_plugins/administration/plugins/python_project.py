@@ -45,7 +45,7 @@ def project_name(root: str) -> str:
     from packaging.utils import canonicalize_name
 
     name = _name_in_pyproject(root)
-    if isinstance(name, str):
+    if name:
         return canonicalize_name(name)
 
     # A project of setuptools may state it only in setup.cfg or setup.py.
@@ -55,37 +55,47 @@ def project_name(root: str) -> str:
     return canonicalize_name(match[1])
 
 
-def _name_in_pyproject(root: str) -> object:
-    """Return the name that pyproject.toml gives a project, also the one for Poetry, or None."""
-    import tomllib  # imported here: only packages need it
-
-    with suppress(OSError, ValueError, AttributeError):
-        text = Path(root, "pyproject.toml").read_text("utf-8")
-        file = tomllib.loads(text)
-        name: object = file.get("project", {}).get("name")
-        if name:
+def _name_in_pyproject(root: str) -> str:
+    """Return the name that pyproject.toml gives a project, also the one for Poetry, or ""."""
+    project = _pyproject(root)
+    for keys in (("project",), ("tool", "poetry")):
+        name = _table(project, *keys).get("name")
+        if isinstance(name, str):
             return name
-        return file.get("tool", {}).get("poetry", {}).get("name")
-    return None
+    return ""
 
 
 def hook_references(root: str) -> list[str]:
     """Return the references of the entry points for plugins in the project's pyproject.toml."""
-    import tomllib
-
-    try:
-        project = tomllib.loads(Path(root, "pyproject.toml").read_text("utf-8"))
-    except (OSError, ValueError):
-        return []
-
+    project = _pyproject(root)
     references = []
     for keys in (("project", "entry-points"), ("tool", "poetry", "plugins")):
-        table: Any = project
-        for key in (*keys, GROUP):
-            table = table.get(key) if isinstance(table, dict) else None
-        if isinstance(table, dict):
-            references += [value for value in table.values() if isinstance(value, str)]
+        points = _table(project, *keys, GROUP)
+        for reference in points.values():
+            if isinstance(reference, str):
+                references.append(reference)
     return references
+
+
+def _pyproject(root: str) -> dict[str, Any]:
+    """Return the content of a project's pyproject.toml, or {} if it cannot be read."""
+    import tomllib  # imported here: only packages need it
+
+    try:
+        text = Path(root, "pyproject.toml").read_text("utf-8")
+        return tomllib.loads(text)
+    except (OSError, ValueError):
+        return {}
+
+
+def _table(table: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the table at the end of `keys`, or {} if there is none."""
+    for key in keys:
+        inner = table.get(key)
+        if not isinstance(inner, dict):
+            return {}
+        table = inner
+    return table
 
 
 def _project_texts(root: str) -> str:

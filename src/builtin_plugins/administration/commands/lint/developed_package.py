@@ -38,21 +38,25 @@ class DevelopedPackage(Record):
 
 def linked_package(entry: Entry, plugins_dir: str) -> DevelopedPackage | None:
     """Return the package that is a link to its project; None for any other, or if it is missing."""
-    if not (entry.dev and entry.is_package):
+    if not entry.is_package or not entry.dev:
         return None
+    folder = os.path.realpath(os.path.join(plugins_dir, entry.name))
+    if not os.path.isdir(folder):
+        return None
+
     # Imported here because few installations have a linked project.
     from builtin_plugins.administration.plugins import package_folder
     from builtin_plugins.administration.plugins.sources.pip import PipSource
 
-    folder = os.path.realpath(os.path.join(plugins_dir, entry.name))
+    distributions = package_folder.distributions_in([folder])
+    points = package_folder.entry_points(distributions)
+    references = [point.reference for point in points]
+
     source = PipSource.of(entry)
-    if not os.path.isdir(folder):
-        return None
-    *own, _ = folders = source.folders(folder)
-    points = package_folder.entry_points(package_folder.distributions_in([folder]))
-    references = tuple([point.reference for point in points])
+    folders = tuple(source.folders(folder))
+    own = folders[:-1]  # the last one has the packages that it requires
     return DevelopedPackage(
-        source.address, references, tuple(own), tuple(folders), is_linked=True
+        source.address, tuple(references), own, folders, is_linked=True
     )
 
 

@@ -156,6 +156,7 @@ class Lint:
         self.count += 1
         for warning in installation.config.warnings:
             yield Finding("definition", warning)
+
         # Another installation has a settings.conf of its own.
         names = settings_names(installation.layout.settings_file)
         self._known = {**dict.fromkeys(names, ""), **self._known}
@@ -171,6 +172,7 @@ class Lint:
                 yield Finding("plugin", plugin.problem)
             elif plugin.entry.enabled:
                 yield from self._plugin(plugin)
+
         for entry in registry.entries.values():
             package = linked_package(entry, installation.plugins_dir)
             if package is not None and entry.enabled:

@@ -118,12 +118,15 @@ def imports_hooks(code: bytes, attribute: str) -> bool:
 
     names = {"*", *HOOKS}
     if attribute:
-        names.add(attribute.partition(".")[0])
+        first, _, _ = attribute.partition(".")
+        names.add(first)
+
     for node in ast.walk(ast.parse(code)):
         if not isinstance(node, ast.ImportFrom):
             continue
         for alias in node.names:
-            if (alias.asname or alias.name) in names:
+            name = alias.asname or alias.name
+            if name in names:
                 return True
     return False
 
