@@ -131,18 +131,24 @@ def install_completion(
         if file != path:
             _remove_lines(file, program)
 
-    before = _lines(path)
+    lines = ours
     # If the shell's file has no line that loads the code, the whole file is ours.
-    lines: list[bytes] = []
     if SHELLS[shell].line:
+        before = _lines(path)
         if set(ours).issubset(before):
             return
-        lines = [line for line in before if not _is_ours(line, program)]
-        if lines and not lines[-1].endswith(b"\n"):
-            lines[-1] += b"\n"
+        lines = _others(before, program) + ours
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    write_file(os.path.realpath(path), b"".join(lines + ours))
+    write_file(os.path.realpath(path), b"".join(lines))
+
+
+def _others(lines: list[bytes], program: str) -> list[bytes]:
+    """Return the lines that are not the program's, each with a line break."""
+    others = [line for line in lines if not _is_ours(line, program)]
+    if others and not others[-1].endswith(b"\n"):
+        others[-1] += b"\n"
+    return others
 
 
 def remove_completion(shell: str, program: str, environ: Mapping[str, str]) -> None:

@@ -226,21 +226,30 @@ def _rows(
     """
     names = [" ".join(command.words) for command in commands]
     width = max(map(width_of, names), default=0)
+    room = None
+    if columns is not None:
+        room = columns - width - len("\t ")
 
     rows = []
     for name, command in zip(names, commands, strict=True):
-        description = printable(command.definition.description)
-        marks = "".join(f" {mark}" for mark in command.indicators(session.terminal))
-        if columns is not None:
-            room = columns - width - len("\t ") - width_of(marks)
-            description = shortened(description, max(room, 1))
-
-        about = f"{description}{marks}".lstrip()
+        about = _about(session, command, room)
         row = f"{name.ljust(width)}\t {about}"
         if columns is not None:
             row = shortened(row, columns)  # the name alone may be too long
         rows.append(row)
     return rows
+
+
+def _about(session: Session, command: Command, columns: int | None) -> str:
+    """Return a command's description and marks; only the description is shortened."""
+    description = printable(command.definition.description)
+    marks = ""
+    for mark in command.indicators(session.terminal):
+        marks += f" {mark}"
+    if columns is not None:
+        room = columns - width_of(marks)
+        description = shortened(description, max(room, 1))
+    return f"{description}{marks}".lstrip()
 
 
 def _missing(session: Session, chosen: Command) -> MissingArgumentsError | None:

@@ -135,7 +135,9 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     config_file = os.path.join(layout.core_dir, "cli.json")
     if config_file in paths:
         last.append(config_file)
-    first = [path for path in dict.fromkeys(paths) if path not in last]
+
+    distinct = dict.fromkeys(paths)
+    first = [path for path in distinct if path not in last]
     return first + last
 
 

@@ -180,7 +180,8 @@ def change_lines(
     former_uses = {**_uses(old), **used}
     new_uses = {**_uses(new), **uses}
     for what, names in new_uses.items():
-        new_names = [name for name in names if name not in former_uses[what]]
+        former_names = former_uses[what]
+        new_names = [name for name in names if name not in former_names]
         if new_names:
             lines.append(f"  ! new {what}: {', '.join(new_names)}")
     return lines

@@ -124,7 +124,7 @@ def _write_wheel(distribution: Any, directory: str, linked: Sequence[str] = ()) 
     for file in ("METADATA", "entry_points.txt"):
         files[f"{info}/{file}"] = distribution.read_text(file) or ""
     if linked:
-        files[f"{name}.pth"] = "".join(f"{path}\n" for path in linked)
+        files[f"{name}.pth"] = "\n".join([*linked, ""])
 
     path = os.path.join(directory, f"{base}-py3-none-any.whl")
     with zipfile.ZipFile(path, "w") as wheel:

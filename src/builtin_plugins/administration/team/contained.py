@@ -1,7 +1,7 @@
 """The plugins that a team's source contains, read from their files; none of their code is run."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from builtin_plugins.administration.plugins.directory_contents import read_contents
 from builtin_plugins.administration.plugins.preview import plan_lines
@@ -77,11 +77,14 @@ def changed_lines(
         else:
             yield from plan_lines(former[name], version)
             # Declarations show no change if only the code behind them is another.
-            is_code_changed = any(path.endswith(".py") for path in changed)
-            if version.has_python and is_code_changed:
+            if version.has_python and _have_code(changed):
                 hooks = ", ".join(version.hooks) or "unknown"
                 yield f"  ~ Python code, with the hooks {hooks}"
         yield from map(str, version.problems)
+
+
+def _have_code(paths: Iterable[str]) -> bool:
+    return any(path.endswith(".py") for path in paths)
 
 
 def _changed_paths(git: Git, old: str, new: str, place: str) -> list[str]:
