@@ -145,20 +145,19 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
         return  # such as `/debug`, which no other tool could complete either
 
     name = names[0]
-    is_flag = bool(parameter.is_flag or parameter.count)
     declaration = {
         "name": name,
         "description": parameter.help,
         "hidden": parameter.hidden,
-        "required": parameter.required and not is_flag,
         "repeats": parameter.multiple or parameter.count,
     }
     if long_names and short_names:
         declaration["short"] = short_names[0]
 
-    if is_flag:
+    if parameter.is_flag or parameter.count:
         declaration.update(_keys_of_flag(parameter, name))
     else:
+        declaration["required"] = parameter.required
         declaration["value"] = _placeholder(parameter)
         declaration["secret"] = bool(parameter.hide_input)
         declaration.update(_values(parameter))

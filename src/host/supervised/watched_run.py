@@ -224,11 +224,16 @@ def _wait(
             continue
         if output is not None and number == _signal.SIGWINCH:
             output.resize()
-        elif not has_reached_group:
+        elif not has_reached_group or _must_pass_on(number, is_apart):
             send_signal(command, number)
-        elif is_apart and number not in OF_ONE_SESSION:
-            # The command is in a group of its own, which the signal has not reached.
-            send_signal(command, number)
+
+
+def _must_pass_on(number: int, is_apart: bool) -> bool:
+    """Return whether the command needs a signal that the process group of this process got."""
+    if not is_apart:
+        return False
+    # The command is in a group of its own, which the signal has not reached.
+    return number not in OF_ONE_SESSION
 
 
 def _reap(command: int) -> "tuple[int | None, int]":
