@@ -297,7 +297,8 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
     root = session.layout.root
     page = Page(session.terminal)
 
-    page.title(" ".join([session.program, *plan.words]))
+    called = " ".join([session.program, *plan.words])
+    page.title(called)
     page.paragraph(explanation["description"])
     command_line = _command_lines(explanation["argv"], session.terminal.width)
     page.lines("Command line", list(command_line))

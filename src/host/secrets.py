@@ -139,7 +139,8 @@ def masked(
             values.add(value)
 
     # Of two secrets, one may begin with the other: the longest must match first.
-    hidden = sorted(filter(_is_hidden_everywhere, values), key=len, reverse=True)
+    hidden_values = filter(_is_hidden_everywhere, values)
+    hidden = sorted(hidden_values, key=len, reverse=True)
     matches_nothing = "(?!)"
     alternatives = "|".join(map(re.escape, hidden))
     pattern = re.compile(alternatives or matches_nothing)

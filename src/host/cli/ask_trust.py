@@ -48,7 +48,11 @@ def ask_trust(
 
 def project_contents(project: Project) -> Contents:
     """Return all contents of a project, including commands that other definitions override."""
-    catalog = Catalog(Lock([]), around=lambda: ([project], []))
+
+    def around() -> tuple[list[Project], list[Problem]]:
+        return [project], []
+
+    catalog = Catalog(Lock([]), around=around)
     return contents(catalog, (), deep=True)
 
 

@@ -50,8 +50,10 @@ def click_items(
 
         items = []
         for item in parameter.shell_complete(context, current):
-            about = item.help or ""
-            items.append((str(item.value), str(about), str(item.type)))
+            value = str(item.value)
+            about = str(item.help or "")
+            kind = str(item.type)
+            items.append((value, about, kind))
         return items
 
     # The plugin's code may print, hang or crash: a child process bounds all of this.

@@ -38,7 +38,8 @@ class Page:
 
     def title(self, text: str) -> None:
         """Add the page's title."""
-        self._lines.append(self.terminal.styled(printable(text), "heading"))
+        title = self.terminal.styled(printable(text), "heading")
+        self._lines.append(title)
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph, wrapped to the terminal's width."""

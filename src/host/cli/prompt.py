@@ -50,7 +50,8 @@ def ask_missing(
     if shows_line:
         masked_args = masked_words(definition.args, args)
         shown = _whole_line(line, asked, masked_args)
-        _say(shlex.join([line.program, *line.command.split(), *shown]))
+        command = line.command.split()
+        _say(shlex.join([line.program, *command, *shown]))
     return words, line.variables()
 
 
@@ -178,7 +179,9 @@ def _whole_line(
 
     # Only `--` ends the options otherwise.
     dashes = args.index("--")
-    return [*args[:dashes], *options, *args[dashes:], *loose]
+    before = args[:dashes]
+    behind = args[dashes:]
+    return [*before, *options, *behind, *loose]
 
 
 def _looks_like_option(line: CommandLine, argument: Argument, text: str) -> bool:

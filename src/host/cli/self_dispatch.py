@@ -153,7 +153,8 @@ def _named_values(
     for argument in arguments:
         word = argument.bare_name.lstrip("-")
         name = word.replace("-", "_")
-        values[name] = _value(argument, texts.get(argument.name, ()))
+        given = texts.get(argument.name, ())
+        values[name] = _value(argument, given)
     return values
 
 

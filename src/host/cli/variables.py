@@ -55,7 +55,8 @@ def page_variables(
     rows: dict[str, str] = dict.fromkeys(definition.required_envs, "missing")
     for name, variable in variables.items():
         # settings.conf may give a name to every command: it shows only what a command declares.
-        ranks = {offered.rank for offered in layers.offered.get(name, ())}
+        assignments = layers.offered.get(name, ())
+        ranks = {assignment.rank for assignment in assignments}
         if name not in rows and ranks.isdisjoint((ENVS, ENV_FILES)):
             continue
         value = masked_variables[name].value or EMPTY

@@ -44,7 +44,7 @@ def is_settled(stamps: Mapping[str, str], now: int) -> bool:
     for text in stamps.values():
         if not text:
             continue
-        modified, changed, *_ = [int(number) for number in text.split()]
+        modified, changed, *_ = map(int, text.split())
         is_coarse = changed % _SECOND == 0
         if is_coarse and max(modified, changed) > now - SLOWEST_CLOCK:
             return False

@@ -38,7 +38,8 @@ class Parameter:
 
         # An option has a value, even if the notation does not name it.
         if kind == "option" and "value" not in self.keys:
-            self.keys["value"] = self.keys["name"].lstrip("-").upper()
+            bare_name = self.keys["name"].lstrip("-")
+            self.keys["value"] = bare_name.upper()
 
     @property
     def is_valid(self) -> bool:

@@ -165,7 +165,8 @@ def read_env_text(path: str) -> str | None:
         return None
     text = text_of(path, content, SourceError)
     if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+        position = text.index("\0")
+        line = text.count("\n", 0, position) + 1
         raise SourceError(Problem(path, "contains a NUL", line=line))
     return text
 

@@ -69,7 +69,8 @@ def _described(failure: json.JSONDecodeError, text: str) -> tuple[int, str]:
     # "Expecting ',' delimiter: line 1 …" becomes "expecting ',' delimiter".
     what, _, _ = failure.msg.partition(": ")
     what = what.removesuffix(" at").removesuffix(" starting")
-    return failure.pos, what[0].lower() + what[1:]
+    what = what[0].lower() + what[1:]
+    return failure.pos, what
 
 
 def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:

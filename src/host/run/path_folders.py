@@ -84,6 +84,6 @@ def remove_folders(value: str, added: "Iterable[str]") -> str:
     for folder in added:
         if folder in parts:
             # The script may have put the folder first itself, so the last one is removed.
-            last = len(parts) - 1 - parts[::-1].index(folder)
-            del parts[last]
+            from_end = parts[::-1].index(folder)
+            del parts[-1 - from_end]
     return ":".join(parts)

@@ -35,7 +35,8 @@ class Project:
         self.file = f"{self.folder}/project.json"
         self.tree = CommandTree(self.commands_dir, scripts={}, root=root)
         self.environ = environ
-        self.is_named = root in environ.get(TRUST, "").split(":")
+        trusted_roots = environ.get(TRUST, "").split(":")
+        self.is_named = root in trusted_roots
         self._values: Any = None  # the content of project.json, once it is read
         self.definition: Any = None  # see `host.run.usable_projects.project_definition`
         self._safe: set[str] = set()  # real paths that `check` has accepted

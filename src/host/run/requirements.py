@@ -61,7 +61,8 @@ def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, 
         version = version.replace(" ", "")
         if not _is_program(program):
             raise fields.refused(key, f'"{program[:70]}" is not the name of a program')
-        if version and not all(map(_constraint, version.split(","))):
+        is_valid = all(map(_constraint, version.split(",")))
+        if version and not is_valid:
             expected = "expected versions such as >=1.6 or >=1.6,<2"
             raise fields.refused(key, f'{expected}; found "{version[:70]}"')
         requirements[program] = Requirement(program, version, hint)

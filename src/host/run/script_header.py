@@ -72,9 +72,7 @@ class Header:
                 continue
 
             self._in_licence = False
-            while self._rows and is_heading(self._rows[-1][1]):
-                self._rows.pop()  # a heading of tags
-
+            self._drop_headings()  # of the tags
             dialect, name, value = tag
             self._owner = ""
             if dialect in (ARGC, SUB):
@@ -88,6 +86,14 @@ class Header:
                 self.tags.append(tag)
             if (dialect, name) == (ARGC, "cmd"):
                 return  # everything below belongs to a command of the script
+
+    def _drop_headings(self) -> None:
+        """Remove the headings at the end of the lines for people."""
+        while self._rows:
+            _, text = self._rows[-1]
+            if not is_heading(text):
+                return
+            self._rows.pop()
 
     def _read_text(self, kind: str, text: str) -> None:
         """Read a line that is no tag."""
@@ -202,15 +208,16 @@ class Header:
     def _after(self, sentence: str, paragraph: "list[str]") -> "list[str] | None":
         """Return the lines of a paragraph after its first sentence, or None if it has another."""
         left = sentence  # what of it has not been found yet
-        for number, line in enumerate(paragraph):
+        for number, line in enumerate(paragraph, 1):
             text = self._without_name(line)
 
             if left.startswith(text):
-                left = left[len(text) :].lstrip()
+                left = left.removeprefix(text).lstrip()
                 if not left:
-                    return paragraph[number + 1 :]
+                    return paragraph[number:]
             elif left and text.startswith(left):
-                return [text[len(left) :].lstrip(), *paragraph[number + 1 :]]
+                rest = text.removeprefix(left).lstrip()
+                return [rest, *paragraph[number:]]
             else:
                 return None
         return None

@@ -59,9 +59,10 @@ def make_shell_file(path: str) -> None:
     """
     try:
         _make_directory(dirname(path))
+        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC
         # A link could lead to another file, and opening a FIFO could wait forever.
-        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
-        descriptor = posix.open(encode(path), flags | posix.O_NONBLOCK, 0o600)
+        flags |= posix.O_NOFOLLOW | posix.O_NONBLOCK
+        descriptor = posix.open(encode(path), flags, 0o600)
         try:
             if not _is_private(posix.fstat(descriptor)):
                 what = f"{OPTION}: must be a file that only you can read and write"

@@ -87,7 +87,8 @@ def unknown_names(
     for name in names:
         if name not in known:
             what = f"{name} is not one of {', '.join(known)}"
-            problems.append(Problem(path, what, did_you_mean(name, known), key))
+            remedy = did_you_mean(name, known)
+            problems.append(Problem(path, what, remedy, key))
     return problems
 
 

@@ -258,7 +258,8 @@ def _call(
             reason = f"raised {type(failure).__name__}: {failure}"
 
         # Hexadecimal digits cannot contain END.
-        answer = marshal.dumps((reason, result)).hex().encode() + END
+        content = marshal.dumps((reason, result))
+        answer = content.hex().encode() + END
 
         # A process that `function` has forked gets here too, and must not answer.
         while answer and posix.getpid() == child:

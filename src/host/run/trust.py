@@ -71,7 +71,8 @@ def changed_files(project: "Project", file: str) -> list[str]:
     """Return the paths from `files_of` whose files differ from their trusted versions."""
     hashes = {path: hash_of(path) for path in files_of(project, file)}
     trusted = read_trusted(project.environ)
-    changed = _different(project, hashes, trusted.get(project.root, {}))
+    known = trusted.get(project.root, {})
+    changed = _different(project, hashes, known)
     if not changed or not trusted:
         return changed
 
@@ -117,7 +118,9 @@ def files_of(project: "Project", file: str) -> list[str]:
     while at != project.commands_dir:
         at = dirname(at)
         above.append(f"{at}/category.json")
-    return [*dict.fromkeys([project.file, *reversed(above), file])]
+    above.reverse()
+    paths = [project.file, *above, file]
+    return list(dict.fromkeys(paths))  # each once
 
 
 def trusted_content(path: str) -> bytes:

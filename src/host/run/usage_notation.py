@@ -98,7 +98,8 @@ def _tokens(text: str) -> "Iterator[tuple[str, str]]":
             yield sign, ""
             at += 1
         elif text.startswith("//", at):
-            at = text.find("\n", at) % (len(text) + 1)
+            comment, _, _ = text[at:].partition("\n")
+            at += len(comment)
         else:
             kind, token, at = _word_or_text(text, at)
             yield kind, token

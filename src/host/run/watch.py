@@ -43,8 +43,9 @@ def read_report(
 
     def start(report: int) -> int:
         nothing = open_null()
+        standard = (nothing, 2, None)
         try:
-            return spawn(argv[0], argv, environ, (nothing, 2, None), True, report)
+            return spawn(argv[0], argv, environ, standard, True, report)
         finally:
             posix.close(nothing)
 
@@ -63,7 +64,8 @@ def open_null() -> int:
 
 def report_of(start: "Callable[[int], int]", seconds: float) -> bytes:
     """Return the report of a child without END, or b"" if it has none. Raises TimeoutError."""
-    _, report, limit = Watch(seconds, MOST_PRINTED, is_report=True).run(start)
+    watch = Watch(seconds, MOST_PRINTED, is_report=True)
+    _, report, limit = watch.run(start)
     if limit:
         raise TimeoutError(f"did not answer within {seconds:g} s")
     if not report.endswith(END):

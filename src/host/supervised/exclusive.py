@@ -111,8 +111,8 @@ def _open(path: str) -> int:
 def _write_holder(descriptor: int) -> None:
     """Write who holds the lock, as JSON; `json` is not imported for it."""
     start = utc_time(time.time())
-    name = printable(user_name()).replace('"', "")
-    host = printable(posix.uname().nodename).replace('"', "")
+    name = _without_quotes(user_name())
+    host = _without_quotes(posix.uname().nodename)
     who = f'"user": "{name}", "host": "{host}"'
     text = f'{{{who}, "process": {posix.getpid()}, "start": "{start}"}}\n'
     try:
@@ -120,6 +120,10 @@ def _write_holder(descriptor: int) -> None:
         posix.pwrite(descriptor, encode(text), 0)
     except OSError:
         pass  # a full disk: the lock holds all the same, without the text for messages
+
+
+def _without_quotes(text: str) -> str:
+    return printable(text).replace('"', "")
 
 
 def _holder(descriptor: int) -> "tuple[int, str]":

@@ -58,7 +58,8 @@ class ForkedCommand:
         if reason:
             posix.waitpid(self.process, 0)
             number = int(reason)
-            raise start_error(self._path, OSError(number, posix.strerror(number)))
+            failure = OSError(number, posix.strerror(number))
+            raise start_error(self._path, failure)
 
 
 def _become(

@@ -27,7 +27,8 @@ def become_subreaper() -> bool:
     try:
         import ctypes
 
-        status: int = ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        libc = ctypes.CDLL(None)
+        status: int = libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     except (ImportError, OSError, AttributeError):
         return False  # not Linux, or a Python without ctypes
     return status == 0

@@ -144,8 +144,9 @@ def start_supervised(
         spool = Spool(run, messages)
         spool.append(started)
         # Runs inside this one record its id as that of their outer run.
-        chain = with_id(replacement.env[RUN], started.id)
-        replacement = replacement.replaced(env={**replacement.env, RUN: chain})
+        environ = dict(replacement.env)
+        environ[RUN] = with_id(environ[RUN], started.id)
+        replacement = replacement.replaced(env=environ)
 
     locks = []
     if lock is not None:
