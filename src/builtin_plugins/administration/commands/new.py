@@ -206,15 +206,7 @@ def _make(
     _check_free(session, words)
 
     # Only the categories that are missing are made, together with the command.
-    directory = session.installation.commands_dir
-    missing = list(words)
-    while len(missing) > 1:
-        category = os.path.join(directory, missing[0])
-        if not os.path.isdir(category):
-            break
-        directory = category
-        del missing[0]
-
+    directory, missing = _existing_category(session.installation.commands_dir, words)
     made: dict[str, str | bytes] = {}
     for count in range(1, len(missing)):
         path = "/".join(missing[:count])
@@ -226,6 +218,24 @@ def _make(
 
     lines = [f"  {directory}/{name}" for name in sorted(made)]
     session.show_lines("made", *lines)
+
+
+def _existing_category(
+    commands_dir: str, words: tuple[str, ...]
+) -> tuple[str, list[str]]:
+    """Return the directory of the last category in `words` that exists, and the words below it.
+
+    The last word, which is the command's own, is always among these.
+    """
+    directory = commands_dir
+    missing = list(words)
+    while len(missing) > 1:
+        category = os.path.join(directory, missing[0])
+        if not os.path.isdir(category):
+            break
+        directory = category
+        del missing[0]
+    return directory, missing
 
 
 def _check_free(session: Session, words: tuple[str, ...]) -> None:

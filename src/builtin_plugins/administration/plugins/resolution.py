@@ -375,8 +375,7 @@ def install_into(
     lines = []
     sources = []
     for package in packages:
-        hashes = "".join(f" --hash=sha256:{checksum}" for checksum in package.sha256)
-        lines.append(f"{package.name}=={package.version}{hashes}")
+        lines.append(_requirement_of(package))
         if package.built:
             sources.append(package.name)
     for name, path in files.items():
@@ -391,6 +390,14 @@ def install_into(
 
     discard(os.path.join(folder, ".lock"))  # of uv
     _check_installed(folder, packages, lines)
+
+
+def _requirement_of(package: Package) -> str:
+    """Return the line of a requirements file for a recorded package."""
+    line = f"{package.name}=={package.version}"
+    for checksum in package.sha256:
+        line += f" --hash=sha256:{checksum}"
+    return line
 
 
 def _check_installed(

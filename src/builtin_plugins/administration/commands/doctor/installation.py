@@ -74,6 +74,7 @@ def settings(subject: Subject) -> Iterator[Finding]:
 
     if session.safe:
         return
+
     variables = session.installation.run_variables((session.program,))
     try:
         capture_settings(settings_file, {**subject.environ, **variables})

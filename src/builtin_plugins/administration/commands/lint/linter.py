@@ -270,6 +270,7 @@ class Lint:
     def _take_note(self, node: FolderNode, command: Definition) -> None:
         """Count what the last lines list: who handles `--help`, descriptions, ignored tags."""
         name = _shown_words(node)
+
         script = ""
         if not command.in_python:
             script = os.path.join(command.directory, command.entrypoint)
