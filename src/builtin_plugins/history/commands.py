@@ -145,6 +145,7 @@ def _facts(program: str, run: Mapping[str, Any]) -> dict[str, Any]:
     client = ""
     if run["client"] is not None:
         client = _pairs(run["client"])
+
     return {
         "id": run["id"],
         "command": command_line(program, run),

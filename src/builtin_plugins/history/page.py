@@ -135,6 +135,7 @@ def _cells(run: Mapping[str, Any], program: str, state: str) -> tuple[str, ...]:
     time = ""
     if run["seconds"] is not None:
         time = duration(run["seconds"])
+
     return (
         run["id"][:SHORT_ID],
         _local_time(run["start"]),

@@ -34,6 +34,7 @@ def bounded_call(
         directory=directory,
         keeps_background=True,
     )
+
     if ending.limit:
         raise OperationError(f"{called}: {ending.why}")
     return ending

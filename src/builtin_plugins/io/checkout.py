@@ -341,8 +341,10 @@ def _changes(git: Git, old: str, new: str) -> list[_Change]:
 
     # Each file has two fields: `:MODE MODE BLOB BLOB STATE`, and its path.
     fields = os.fsdecode(listed).split("\0")
+    all_facts = fields[::2]
+    paths = fields[1::2]
     changes = []
-    for facts, path in zip(fields[::2], fields[1::2], strict=False):
+    for facts, path in zip(all_facts, paths, strict=False):
         old_mode, new_mode, old_blob, new_blob, _ = facts.lstrip(":").split()
         if _SUBMODULE in (old_mode, new_mode):
             continue

@@ -61,6 +61,7 @@ def download(
     fetchable(address)
     called = bare_address(address)
     late = OperationError(f"the download was not finished within {seconds:g} seconds")
+
     try:
         with time_limit(seconds, late), _Session() as session:
             session.max_redirects = _MOST_REDIRECTS

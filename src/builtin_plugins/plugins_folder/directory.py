@@ -112,9 +112,10 @@ def missing_path(plugin: PluginVersion) -> Problem | None:
     """Return a problem if plugin.json names a file or directory that does not exist."""
     paths = {"directory": plugin.tree.path, "hooks": plugin.hooks_file}
     for key, path in paths.items():
-        if path and not os.path.exists(path):
-            file = os.path.join(plugin.root, MANIFEST)
-            return Problem(file, f"{path} does not exist", key=key)
+        if not path or os.path.exists(path):
+            continue
+        file = os.path.join(plugin.root, MANIFEST)
+        return Problem(file, f"{path} does not exist", key=key)
     return None
 
 
@@ -203,6 +204,7 @@ def _names_of_plugins(plugins_dir: str, without: Collection[str]) -> list[str]:
             continue
         if name == REGISTRY or name in without:
             continue
+
         path = os.path.join(plugins_dir, name)
         if os.path.isdir(path):
             names.append(name)
@@ -275,9 +277,9 @@ def _inside(root: str, relative: str, what: str) -> str:
     Raises PluginError if the path leads out of the plugin, even through a link.
     """
     path = os.path.join(root, relative)
-    # With the separator, a folder beside it with a longer name is not inside.
-    top = os.path.join(os.path.realpath(root), "")
-    target = os.path.join(os.path.realpath(path), "")
-    if relative.startswith("/") or not target.startswith(top):
+    top = os.path.realpath(root)
+    target = os.path.realpath(path)
+    is_inside = os.path.commonpath([top, target]) == top
+    if relative.startswith("/") or not is_inside:
         raise PluginError(Problem(root, f"{relative} is outside the plugin", key=what))
     return path

@@ -153,6 +153,7 @@ def _usage(listing: Listing) -> str:
         if not arguments:
             arguments = "[--option …]"
         return f"{words} {arguments} | {words} <command> [args…]"
+
     if listing.words:
         return f"{words} <command> [args…]"
     return f"{words} <category> <command> [args…]"
@@ -212,5 +213,5 @@ def tree_page(listing: Listing, terminal: Terminal) -> str:
         for child in reversed(children):
             waiting.append((child, inner))
 
-    lines.append("")
-    return "\n".join(lines)
+    page = "\n".join(lines)
+    return f"{page}\n"

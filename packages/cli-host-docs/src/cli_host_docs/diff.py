@@ -90,6 +90,7 @@ def _commands(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
         _check_out(program.root, place, folder)
         state = _opened(folder, program, stack)
+
     commands = own_commands(state)
     return [command for command in commands if command.origin in origins]
 

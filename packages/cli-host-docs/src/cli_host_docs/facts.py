@@ -75,6 +75,7 @@ def _constraints(argument: Argument) -> list[str]:
         f"default: {fallback}": default(argument),
         "not echoed": argument.secret,
     }
+
     return [text for text, holds in texts.items() if holds]
 
 
@@ -125,6 +126,7 @@ def notes(definition: Definition) -> list[str]:
         "Starts other commands.": definition.starts_commands,
         "Changes the calling shell, for example its current directory.": definition.shell,
     }
+
     sentences = [text for text, holds in texts.items() if holds]
     return sentences + _limits(definition)
 

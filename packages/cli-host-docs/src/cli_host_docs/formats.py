@@ -106,6 +106,7 @@ def _html(page: Page) -> str:
     title = _html_text(page.title)
     blocks = [Paragraph(page.description), *page.blocks]
     texts = [_html_block(block) for block in blocks]
+
     lines = [
         "<!doctype html>",
         f"<!-- {MADE} -->",
@@ -116,7 +117,9 @@ def _html(page: Page) -> str:
         *texts,
         "</body></html>",
     ]
-    return "\n".join(filter(None, lines)) + "\n"
+    # A page may have no description.
+    text = "\n".join(filter(None, lines))
+    return f"{text}\n"
 
 
 def _html_block(block: Block) -> str:

@@ -36,6 +36,7 @@ def _accepts(constraints: str, version: list[int]) -> bool:
             sign = ">"
         else:
             sign = "<"
+
         if sign not in operator:
             return False
     return True

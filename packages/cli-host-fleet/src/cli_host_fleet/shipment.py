@@ -227,11 +227,13 @@ def _links_and_directories(
     for name in sorted(names):
         if name in _STAYS_HERE:
             continue
+
         path = os.path.join(current, name)
         if os.path.islink(path):
             links.append(name)
         else:
             directories.append(name)
+
     return links, directories
 
 

@@ -43,7 +43,6 @@ class Targets:
         if place:
             return self._contained(place, selection, file)
 
-        # An inventory's `ansible_user` yields to `--on USER@HOST` and -l.
         inventory = read_inventory(self.inventory, self.ssh_config)
         failed = functools.partial(remembered.recall, file)
         users = names_of(self.on, self.left_out, inventory, failed, self.user)
@@ -53,7 +52,10 @@ class Targets:
         variables = self._variables(known)
         hosts = {}
         for name, host in known.items():
-            user = users[name] or host.user
+            user = users[name]
+            if not user:
+                # An inventory's `ansible_user` yields to `--on USER@HOST` and -l.
+                user = host.user
             hosts[name] = replace(host, user=user, variables=variables[name])
         return hosts
 

@@ -176,6 +176,7 @@ def _value_schema(argument: Any) -> dict[str, Any]:
         schema = {"type": argument.type}
     else:
         schema = {"type": "string"}
+
     if argument.pattern:
         schema["pattern"] = f"^(?:{argument.pattern})$"
     return schema
@@ -247,6 +248,7 @@ def _options(
         value = present.get(key_of(argument))
         if not argument.option or value is None:
             continue
+
         count = _words_of_value(definition, argument)
         for item in _items(argument, value):
             if argument.flag:

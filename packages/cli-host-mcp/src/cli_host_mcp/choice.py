@@ -174,6 +174,7 @@ def _refused_by_project(command: Command) -> str:
     project = command.definition.project
     if project is None:
         return ""
+
     try:
         if not project.allows_assistants:
             return 'its project.json does not have "assistants": true'
@@ -181,6 +182,7 @@ def _refused_by_project(command: Command) -> str:
             return "its project is not trusted"
     except HostError as error:
         return error.what
+
     return ""
 
 

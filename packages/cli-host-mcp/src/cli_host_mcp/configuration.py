@@ -209,11 +209,17 @@ def _with_comments_below(before: str, after: str) -> str:
 
     # Comments at the end of the block describe what comes after it.
     first = end
-    while first > start and old[first - 1].strip()[:1] in ("", "#"):
+    while first > start and _is_comment(old[first - 1]):
         first -= 1
     while first < end and not old[first].strip():
         first += 1
-    return "".join([*new[:start], *old[first:end], *new[start:]])
+    lines = [*new[:start], *old[first:end], *new[start:]]
+    return "".join(lines)
+
+
+def _is_comment(line: str) -> bool:
+    """Return whether a line of TOML has no value: it is a comment, or blank."""
+    return line.strip()[:1] in ("", "#")
 
 
 def _checked_toml(text: str, document: Mapping[str, Any]) -> str:

@@ -19,15 +19,18 @@ def fork_worker(descriptor: int, work: Callable[[int], None]) -> None:
     if os.fork():
         os.close(descriptor)
         return
+
     try:
         os.setsid()
         for number in ENDINGS:
             signal.signal(number, signal.SIG_IGN)
+
         os.dup2(descriptor, _KEPT)
         nowhere = os.open(os.devnull, os.O_RDWR)
         for standard in range(_KEPT):
             os.dup2(nowhere, standard)
         os.closerange(_KEPT + 1, os.sysconf("SC_OPEN_MAX"))
+
         work(_KEPT)
     finally:
         os._exit(0)

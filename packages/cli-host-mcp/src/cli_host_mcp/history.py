@@ -52,6 +52,7 @@ def recorded_call(
         starts=False,
     )
     record = CallRecord(recorded)
+
     try:
         yield record
     except OSError:
@@ -90,6 +91,7 @@ def _client_of(
     if parameters is not None:
         name = parameters.client_info.name
         version = parameters.client_info.version
+
     return {
         "name": name,
         "version": version,

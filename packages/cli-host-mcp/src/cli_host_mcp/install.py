@@ -134,12 +134,7 @@ def change_each(
     for client in chosen(names, os.environ):
         path = client.path(os.environ)
         try:
-            if client.in_project:
-                _check_inside(path)
-            before = read(path)
-            after, report = change(client, path, before)
-            if after != before:
-                write(path, after)
+            report = _changed(client, path, change)
             click.echo(printable(f"{client.name}: {report}"))
         except OSError as failure:
             program.messages.error(f"{path}: {failure.strerror}; nothing was written")
@@ -149,8 +144,22 @@ def change_each(
             hint = f"{program.name} mcp install --print shows the entry to edit by hand"
             program.messages.error(f"{what}; {hint}")
             failed = True
+
     if failed:
         sys.exit(1)
+
+
+def _changed(
+    client: Client, path: str, change: Callable[[Client, str, str], tuple[str, str]]
+) -> str:
+    """Change a client's file; return the report of `change`. Raises ValueError and OSError."""
+    if client.in_project:
+        _check_inside(path)
+    before = read(path)
+    after, report = change(client, path, before)
+    if after != before:
+        write(path, after)
+    return report
 
 
 def _entry(

@@ -113,6 +113,7 @@ class Mask:
                 break
             parts += [data[position : match.start()], MASK.encode()]
             position = match.end()
+
         end = max(position, sure)
         self._rest = data[end:]
         return b"".join([*parts, data[position:end]])

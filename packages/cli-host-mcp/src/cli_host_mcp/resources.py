@@ -109,10 +109,12 @@ class Resources:
             commands = self._offer.commands()
             paths = ["/".join(command.words) for command in commands]
             return _with_prefix(paths, value)
+
         if name == "argument":
             command = self._command(others.get("words", ""))
             arguments = offered_arguments(command.definition)
             return _with_prefix(map(key_of, arguments), value)
+
         if name == "value":
             return self._values(others, value)
         return []
@@ -142,6 +144,7 @@ class Resources:
                 "help": f"{self._scheme}://help/{path}",
             }
             rows.append(row)
+
         text = json.dumps({"commands": rows}, indent=1, ensure_ascii=False)
         return escaped(text)
 
@@ -159,7 +162,9 @@ class Resources:
             )
         except subprocess.TimeoutExpired:
             raise CallError("the help page took too long") from None
-        return escaped(page.stdout.decode("utf-8", "replace"))
+
+        text = page.stdout.decode("utf-8", "replace")
+        return escaped(text)
 
     def _values(self, others: Mapping[str, str], value: str) -> list[str]:
         """Return what Tab offers for an argument; `others` names it and its command."""

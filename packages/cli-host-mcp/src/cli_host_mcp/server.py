@@ -157,14 +157,13 @@ class Tools:
             raise MCPError(types.INVALID_PARAMS, printable(str(failure))) from None
         except RefusedCallError as failure:
             await anyio.to_thread.run_sync(record_invalid, ctx, params.name, failure)
-            return _result([printable(f"{failure}; nothing was run")], failed=True)
+            return _failed(f"{failure}; nothing was run")
         except SecretsUnknownError as failure:
-            return _result([printable(str(failure))], failed=True)
+            return _failed(str(failure))
         except HostError as failure:
-            return _result([printable(f"{failure}; nothing was run")], failed=True)
+            return _failed(f"{failure}; nothing was run")
         except OSError as failure:
-            what = f"the command cannot be started: {failure.strerror}"
-            return _result([what], failed=True)
+            return _failed(f"the command cannot be started: {failure.strerror}")
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -221,7 +220,9 @@ class Tools:
                 logger = call.command.words[-1]
                 await ctx.session.send_log_message("info", line, logger)
 
-        confirmation = GIVEN if call.question else NOT_NEEDED
+        confirmation = NOT_NEEDED
+        if call.question:
+            confirmation = GIVEN
         async with self._turn:
             with recorded_call(ctx, tool, call, confirmation) as record:
 
@@ -321,9 +322,11 @@ def _ended(ending: Ending, limits: Limits) -> types.CallToolResult:
         blocks.append(ending.stdout)
     if ending.stderr:
         blocks.append(f"stderr:\n{ending.stderr}")
+
     how = how_it_ended(ending.status, limits.seconds)
     if how:
         blocks.append(how)
+
     if not blocks:
         blocks.append("(no output)")
     return _result(blocks, failed=ending.status != 0)
@@ -337,6 +340,10 @@ def _add_data(result: types.CallToolResult, call: Call, ending: Ending) -> None:
         result.is_error = True
         text = printable(str(failure))
         result.content.append(types.TextContent(text=text))
+
+
+def _failed(reason: str) -> types.CallToolResult:
+    return _result([printable(reason)], failed=True)
 
 
 def _result(blocks: list[str], failed: bool = False) -> types.CallToolResult:

@@ -168,6 +168,7 @@ def _score(command: Command, searched: Sequence[str]) -> int:
     texts = (*command.words, definition.name, definition.description, definition.group)
     text = " ".join(texts).lower()
     words = set(re.findall(r"\w+", text))
+
     score = 0
     for word in searched:
         if word in words:

@@ -35,6 +35,7 @@ class Wire:
         self._room = anyio.Event()
         self._incoming = _own(0)
         self._outgoing = _own(1)
+
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 0)
         os.close(nowhere)

@@ -150,6 +150,7 @@ def _has_gnu_parallel() -> bool:
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
+
     return b"GNU parallel" in done.stdout
 
 

@@ -143,11 +143,9 @@ class _Copy:
     def _copy_link(self, path: str, copied: str) -> None:
         """Copy a link so that it stays in the copy, if its target is in the original."""
         real = os.path.realpath(path)
-        if is_inside(real, os.path.realpath(self._source)):
-            written = os.readlink(path)
-            if os.path.isabs(written):
-                written = self._relative_target(path, real)
-            os.symlink(written, copied)
+        real_source = os.path.realpath(self._source)
+        if is_inside(real, real_source):
+            os.symlink(self._target_inside(path, real), copied)
         elif os.path.isfile(real):
             shutil.copy2(real, copied)
         elif os.path.isdir(real) and self._is_followed(path, real):
@@ -155,8 +153,13 @@ class _Copy:
         else:
             os.symlink(real, copied)
 
-    def _relative_target(self, path: str, real: str) -> str:
-        """Return the text of a link that leads to its target in each copy of the copy, too."""
+    def _target_inside(self, path: str, real: str) -> str:
+        """Return what a link to a file of the original has as its target in the copy."""
+        written = os.readlink(path)
+        if not os.path.isabs(written):
+            return written
+
+        # Relative, because each test copies the copy.
         real_source = os.path.realpath(self._source)
         below = os.path.relpath(path, self._source)
         folder = os.path.dirname(os.path.join(real_source, below))

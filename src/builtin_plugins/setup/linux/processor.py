@@ -66,6 +66,14 @@ def _machine(path: str) -> int | None:
     return int.from_bytes(head[18:20], "little")
 
 
+def _relative_paths(word: str) -> set[str]:
+    """Return the relative paths that a word of a script may mean."""
+    whole = word.strip("/")
+    # The first part may be a variable: `exec "$HERE/app/tool"`.
+    _, _, rest = whole.partition("/")
+    return {whole, rest} - {""}
+
+
 def _named_programs(directory: str, launcher: str) -> Iterator[str]:
     """Yield the files of the application that the text of a script names."""
     path = os.path.join(directory, launcher)
@@ -79,12 +87,7 @@ def _named_programs(directory: str, launcher: str) -> Iterator[str]:
     script = os.path.realpath(path)
     beside = os.path.dirname(script)
     for word in dict.fromkeys(_WORD.findall(text)):
-        whole = os.fsdecode(word).strip("/")
-        # The first part may be a variable: `exec "$HERE/app/tool"`.
-        _, _, rest = whole.partition("/")
-        names = {whole, rest} - {""}
-
-        for name in names:
+        for name in _relative_paths(os.fsdecode(word)):
             for base in {beside, root}:
                 path = os.path.normpath(os.path.join(base, name))
                 if linux.is_file(directory, path):

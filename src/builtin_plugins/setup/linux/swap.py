@@ -103,6 +103,7 @@ def uninstall(paths: ToolPaths) -> None:
                 _replace(atomic.write_link, paths.link, None, undo)
             if is_own[paths.install_dir]:
                 store.activate("", undo)
+
         for problem in clear(paths):
             raise problem
 
