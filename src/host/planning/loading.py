@@ -79,9 +79,10 @@ class LoadedPlugin:
             files.add(self.plugin.file)
         package = package_of(self.plugin)
         for name, module in list(sys.modules.items()):
-            is_of_package = f"{name}.".startswith(f"{package}.")
+            if not f"{name}.".startswith(f"{package}."):
+                continue  # another package's module may run code when an attribute is read
             file = getattr(module, "__file__", None)  # None for a namespace package
-            if file and is_of_package:
+            if file:
                 files.add(file)
         return sorted(files)
 

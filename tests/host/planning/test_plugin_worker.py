@@ -73,6 +73,11 @@ ODD = {
     ),
     "interrupts": ("raise KeyboardInterrupt", "raised KeyboardInterrupt"),
     "recurses": ("def f(): f()\nf()", "RecursionError"),
+    "imports a lazy module": (
+        "import sys\nclass Lazy:\n  def __getattr__(self, name): raise ImportError(name)\n"
+        "sys.modules['lazy'] = Lazy()",
+        "",
+    ),
     "not JSON": (
         "from host import *\nfrom host import hookimpl, CommandDeclaration\n@hookimpl\n"
         "def discover_commands(): return [CommandDeclaration(('a',), {'x': object()})]",
