@@ -421,6 +421,18 @@ _PROJECTS: dict[str, tuple[str, dict[str, str], str]] = {
     "no hook": ("acme", {"acme.py": "x = 1\n"}, f"acme.py:1:1: {_NO_HOOK}"),
     "hooks of another module": ("acme", {"acme.py": "from x import discover_commands\n"}, ""),
     "imported object": ("acme:hooks", {"acme.py": "from x import y as hooks\n"}, ""),
+    "imported module": ("acme:hooks", {"acme.py": "import x.y as hooks\n"}, ""),
+    "object of an imported class": (
+        "acme.plugin:hooks",
+        {"src/acme/plugin.py": "from .base import Hooks\nhooks = Hooks()\n"},
+        "",
+    ),
+    "object without a hook": (
+        "acme:hooks",
+        {"acme.py": "from typing import Any\nfrom host import Problem\nhooks: Any = {}\n"},
+        f"acme.py:1:1: {_NO_HOOK}",
+    ),
+    "module in C": ("acme", {"acme.abi3.so": "\x7fELF\0"}, ""),
     "not marked": (
         "acme", {"acme.py": "def discover_commands(x): ...\n"}, f"acme.py:1:1: {_NO_HOOK}"
     ),

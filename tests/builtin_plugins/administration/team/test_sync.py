@@ -80,6 +80,20 @@ def test_changes_of_the_user_stay(team: Team) -> None:
     assert team.status() == "M commands/deploy/staging.sh\n?? commands/deploy/own.sh"
 
 
+def test_a_sparse_partial_clone_without_a_file_of_the_newest_commit(team: Team) -> None:
+    team.repository.git("config", "uploadpack.allowFilter", "true")
+    team.git("config", "remote.origin.promisor", "true")
+    team.git("config", "remote.origin.partialclonefilter", "blob:none")
+    team.git("sparse-checkout", "set", "--no-cone", "/*", "!/docs")
+    old = team.git("rev-parse", "HEAD")
+    team.repository.commit({"docs/plan.md": "Only git knows this file.\n"})
+
+    done = team.colleague.run("self", "sync")
+    assert (done.status, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"acme: {team.repository.url}: git archive: ")
+    assert team.git("rev-parse", "HEAD") == old
+
+
 def test_an_update_whose_undo_forgot_head_is_made_again(team: Team) -> None:
     """As an earlier version of this program left it."""
     old = team.git("rev-parse", "HEAD")

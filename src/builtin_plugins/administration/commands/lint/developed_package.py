@@ -23,10 +23,12 @@ class DevelopedPackage(Record):
     is_linked: bool
 
     def file_of(self, module: str) -> str:
-        """Return the file of one of its modules, or "" if there is no such module."""
+        """Return the file of one of its modules, or "" if there is no such module in Python."""
         spec = find_module(module, self.folders)
         if spec is None or spec.origin is None:
             return ""
+        if not spec.origin.endswith(".py"):
+            return ""  # a module in C
 
         # An entry point may also name a module of a package that it requires.
         file = os.path.realpath(spec.origin)

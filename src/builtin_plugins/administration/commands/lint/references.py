@@ -109,19 +109,19 @@ def entrypoints_in(
         yield fault.finding(path, text.lineno, column, is_here=is_here)
 
 
-def imports_hooks(code: bytes, attribute: str) -> bool:
-    """Return whether the code imports a name that may have hooks from another module.
+def may_import_hooks(code: bytes, attribute: str) -> bool:
+    """Return whether the code may have hooks from another module.
 
-    This is a name of a hook, `attribute`, or a star import.
+    A module has them if it imports a name of a hook, or all names. An object, `attribute`, may have
+    those of its class, so for an object any import counts from a package that may have hooks.
     """
     from host.hookspecs import HOOKS  # imported here: it needs pluggy
 
     names = {"*", *HOOKS}
-    if attribute:
-        first, _, _ = attribute.partition(".")
-        names.add(first)
-
+    without_hooks = {*sys.stdlib_module_names, "host", "pluggy"}
     for node in ast.walk(ast.parse(code)):
+        if attribute and not without_hooks.issuperset(_imported_packages(node)):
+            return True
         if not isinstance(node, ast.ImportFrom):
             continue
         for alias in node.names:
@@ -129,6 +129,18 @@ def imports_hooks(code: bytes, attribute: str) -> bool:
             if name in names:
                 return True
     return False
+
+
+def _imported_packages(node: ast.AST) -> list[str]:
+    """Return the top-level packages that a statement imports from, "" for that of the module."""
+    modules = []
+    if isinstance(node, ast.Import):
+        modules = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom) and node.level:
+        modules = [""]
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        modules = [node.module]
+    return [module.partition(".")[0] for module in modules]
 
 
 def _written_entrypoints(tree: ast.AST) -> Iterator[ast.Constant]:

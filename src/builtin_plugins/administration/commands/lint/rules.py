@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from builtin_plugins.administration.commands.lint.references import (
     entrypoints_in,
-    imports_hooks,
+    may_import_hooks,
     reference_fault,
 )
 from builtin_plugins.administration.findings import Finding
@@ -270,7 +270,7 @@ def hooks(
         return
 
     hook_names, _ = declarations_in(code)
-    if not hook_names and not imports_hooks(code, attribute):
+    if not hook_names and not may_import_hooks(code, attribute):
         what = "no function is marked with @hookimpl, so no hook is called"
         yield Finding("plugin", Problem(path, what, line=1))
 

@@ -287,9 +287,11 @@ def _list_files(git: Git, commit: str) -> list[_ListedFile]:
     for line in lines:
         facts, _, name = line.partition(b"\t")
         _mode, kind, _object, size = facts.decode().split()
-        if size == "-":  # of a submodule
-            size = "0"
-        files.append(_ListedFile(os.fsdecode(name), kind, int(size)))
+        bytes_of_file = 0
+        # A submodule has "-", and a file that the repository lacks has "BAD".
+        if size.isdigit():
+            bytes_of_file = int(size)
+        files.append(_ListedFile(os.fsdecode(name), kind, bytes_of_file))
     return files
 
 
