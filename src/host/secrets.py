@@ -177,9 +177,21 @@ def _is_masked(variable: "Variable", secrets: "Collection[str]") -> bool:
 
 def masked_line(text: str, secrets: "Iterable[str]") -> str:
     """Return `text` with `********` in place of each of `secrets`, and `masked_text` applied."""
-    for hidden in hidden_texts(secrets):
-        text = text.replace(hidden, _MASK)
-    return masked_text(text)
+    [line] = masked_lines([text], secrets)
+    return line
+
+
+def masked_lines(texts: "Iterable[str]", secrets: "Iterable[str]") -> list[str]:
+    """Return each of `texts` as `masked_line` does."""
+    # Once for all texts: a run may have thousands of arguments.
+    all_hidden = hidden_texts(secrets)
+    lines = []
+    for text in texts:
+        line = text
+        for hidden in all_hidden:
+            line = line.replace(hidden, _MASK)
+        lines.append(masked_text(line))
+    return lines
 
 
 def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
@@ -215,10 +227,11 @@ def _json_forms(text: str) -> "list[str]":
     if is_plain and not needs_escapes:
         return []
 
-    import json  # imported here because few secrets need it
+    # These are the encoders of `json.dumps`; importing `json` takes as long as half a run.
+    from _json import encode_basestring, encode_basestring_ascii
 
-    escaped = json.dumps(text)
-    unicode = json.dumps(text, ensure_ascii=False)
+    escaped = encode_basestring_ascii(text)
+    unicode = encode_basestring(text)
     return [escaped[1:-1], unicode[1:-1]]
 
 

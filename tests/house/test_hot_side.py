@@ -143,7 +143,7 @@ def test_a_recorded_run_imports_little_more(install: Callable[..., Made]) -> Non
     made = install(
         {
             "commands/a/b/command.json": command(
-                record=True, envs={"API_TOKEN": "hunter22"}
+                record=True, envs={"API_TOKEN": "hunter22", "KEY_PASSWORD": '"x"\n1234'}
             ),
             "commands/a/b/main.sh": "#!/bin/bash\n",
         }

@@ -1,7 +1,13 @@
 """Mask the secrets of a run in its arguments and its output, before they are recorded."""
 
 from host.run.caller import RUN
-from host.secrets import declared_secrets, hidden_texts, is_secret, masked_line
+from host.secrets import (
+    declared_secrets,
+    hidden_texts,
+    is_secret,
+    masked_line,
+    masked_lines,
+)
 from host.supervised.history import KEPT_BYTES, TAIL_BYTES
 
 TYPE_CHECKING = False
@@ -73,7 +79,7 @@ def masked_arguments(
         from host.cli.prompt import masked_words  # needed by few commands
 
         arguments = masked_words(declared, arguments)
-    return [masked_line(argument, secrets) for argument in arguments]
+    return masked_lines(arguments, secrets)
 
 
 def masked_output(output: bytes, secrets: "Collection[str]") -> str:
