@@ -91,6 +91,7 @@ def table(
     for column in zip(_HEADINGS, *rows, strict=True):
         widths.append(max(map(width_of, column)))
 
+    # Only a terminal has a width; a file or a pipe gets everything.
     columns = [*range(len(_HEADINGS))]
     if terminal.is_interactive:
         columns = _fitting_columns(widths, terminal.width)

@@ -111,7 +111,8 @@ def _attempt(
     with _respond(session, address) as response, target.open("wb") as file:
         total: int | None = response.raw.length_remaining
         # Without a length, only a checksum shows that the end is missing.
-        if total is None and not (response.raw.chunked or sha256):
+        is_end_known = total is not None or response.raw.chunked or sha256
+        if not is_end_known:
             raise OperationError("the server reports no Content-Length")
 
         try:

@@ -5,7 +5,7 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 
-from builtin_plugins.io.files.atomic import write_file
+from builtin_plugins.io.files.atomic import is_real_file, write_file
 from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import Messages, OperationError, find_program
 
@@ -132,8 +132,7 @@ def _command_path(settings: ToolSettings) -> str:
 
 def _is_own(command: str) -> bool:
     """Return whether setup made the script at the path `command`."""
-    is_regular = os.path.isfile(command) and not os.path.islink(command)
-    if not is_regular:
+    if not is_real_file(command):
         return False
 
     with open(command, "rb") as file:

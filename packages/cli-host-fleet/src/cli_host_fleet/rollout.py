@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+_NUMBER = re.compile(r"[0-9]+")
 _LONGEST_PAUSE = 10.0
 
 
@@ -19,8 +21,7 @@ class Amount:
     def parse(cls, text: str) -> Amount:
         """Parse "3" or "25%". Raises ValueError for any other text."""
         digits = text.removesuffix("%")
-        is_number = digits.isascii() and digits.isdigit()
-        if not is_number:
+        if not _NUMBER.fullmatch(digits):
             raise ValueError(
                 f"{text!r}: expected a number of hosts or a percentage such as 25%"
             )

@@ -15,6 +15,7 @@ from cli_host_fleet.results import State
 
 SHELL_NOT_STARTED = {126, 127}  # exit statuses if no program of that name can start
 _ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
+_PORT = re.compile(r"[0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,7 @@ class Host:
             if word and not _ADDRESS.fullmatch(word):
                 raise FleetError(f"{word!r} cannot be the name of a host or a user")
 
-        is_port = self.port.isascii() and self.port.isdigit()
-        if self.port and not is_port:
+        if not _PORT.fullmatch(self.port):
             raise FleetError(f"{self.name}: {self.port!r} is not a port")
 
 

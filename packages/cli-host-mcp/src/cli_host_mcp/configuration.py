@@ -80,7 +80,8 @@ def without(client: Client, text: str, name: str) -> str:
     remaining = _with_comments_below(text, parsed.as_string())
     if remaining.endswith("\n\n"):
         # `edited` put an empty line above the entry, which was the last one.
-        remaining = remaining.rstrip("\n") + "\n"
+        remaining = remaining.rstrip("\n")
+        remaining += "\n"
     return _checked_toml(remaining, document)
 
 

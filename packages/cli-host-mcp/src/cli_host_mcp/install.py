@@ -131,6 +131,7 @@ def change_each(
     `change(client, path, text)` returns the file's new text, and a line that reports the change.
     """
     failed = False
+    # A file that cannot be changed does not keep the other assistants from being configured.
     for client in chosen(names, os.environ):
         path = client.path(os.environ)
         try:

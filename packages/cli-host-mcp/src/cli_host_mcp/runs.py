@@ -214,7 +214,7 @@ class _Running:
         """Close the pipes of the run."""
         os.close(self._variables)
         for pipe in (self._process.stdout, self._process.stderr):
-            if pipe:
+            if pipe is not None:
                 pipe.close()
 
     async def _read(self, name: str) -> None:
@@ -229,6 +229,7 @@ class _Running:
                     return
                 self._lines.feed(name, stream.feed(piece))
         finally:
+            # The mask has held back what may have been the start of a secret.
             self._lines.feed(name, stream.end())
             self._over[name].set()
 

@@ -155,7 +155,8 @@ def find(commands: Sequence[Command], query: str) -> str:
 
 def _overview(commands: Sequence[Command]) -> str:
     """Return a line with the number of commands for each first word."""
-    counts = Counter(command.words[0] for command in commands)
+    first_words = [command.words[0] for command in commands]
+    counts = Counter(first_words)
     lines = []
     for word, count in sorted(counts.items()):
         lines.append(f"{word} (commands: {count})")

@@ -51,12 +51,15 @@ class Wire:
             if not piece:
                 await anyio.sleep(_FAREWELL)
                 return
-            *lines, rest = (rest + piece).split(b"\n")
+
+            received = rest + piece
+            *lines, rest = received.split(b"\n")
             for line in lines:
                 if dropping:
                     dropping = False
                 elif line.strip():
                     yield line.decode("utf-8", "replace")
+
             # What follows belongs to the same message, up to its line end.
             if len(rest) > LONGEST_MESSAGE:
                 if not dropping:
@@ -104,6 +107,7 @@ class Wire:
 
 
 def _own(descriptor: int) -> int:
+    # Above the standard descriptors, which are redirected.
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
 
 

@@ -189,6 +189,13 @@ def copy_directory(source: str, target: str, **how: Any) -> None:
         raise OperationError(reason) from None
 
 
+def is_real_file(path: str) -> bool:
+    """Return whether `path` is a regular file and not a link to one."""
+    if os.path.islink(path):
+        return False
+    return os.path.isfile(path)
+
+
 def is_real_dir(path: str) -> bool:
     """Return whether `path` is a directory and not a link to a directory."""
     if os.path.islink(path):

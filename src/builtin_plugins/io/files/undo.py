@@ -39,7 +39,10 @@ def undoing() -> Iterator[ExitStack]:
 def _worded(failure: BaseException, otherwise: object = "") -> str:
     """Return a failure as one line; an OSError names its file, or `otherwise`."""
     if not isinstance(failure, OSError):
-        return str(failure) or type(failure).__name__  # Ctrl-C has no text
+        text = str(failure)
+        if not text:
+            text = type(failure).__name__  # Ctrl-C has no text
+        return text
 
     reason = failure.strerror or str(failure)
     # A rename has two files: the second is the one that it was to make.

@@ -6,6 +6,7 @@ know whether it made that file.
 
 import os
 
+from builtin_plugins.io.files.atomic import is_real_file
 from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, variable
 from builtin_plugins.store.versions import STAGE, Store
 from host import OperationError
@@ -107,8 +108,7 @@ def menu_mark(tool: str) -> str:
 
 def read_text(path: str) -> str | None:
     """Return the start of the file at `path`; None if it is not a regular file. Raises OSError."""
-    is_regular = os.path.isfile(path) and not os.path.islink(path)
-    if not is_regular:
+    if not is_real_file(path):
         return None
 
     with open(path, encoding="utf-8", errors="replace") as file:
