@@ -288,6 +288,10 @@ def read_entry(item: dict[str, Any]) -> Entry:
     if entry.kind not in KINDS:
         what = f"expected one of {', '.join(sorted(KINDS))}"
         raise PluginError(Problem(name, what, key="kind"))
+    # Only a package has these; a personal version may stand beside the team's package.
+    has_keys_of_package = entry.packages or entry.python
+    if has_keys_of_package and not entry.is_package:
+        entry = entry.replaced(packages=(), python="")
     _check_versions(entry)
     return entry
 

@@ -289,6 +289,11 @@ _VERSIONS = {
     "pip": (_package("1.0", "1.0"), _package("1.0", "2.0"), _package("2.0", "2.0")),
     "a directory": (_SHARED, Entry("acme", "local", "/acme", dev=True), _NEXT),
     "a package": (_SHARED, _package("1.0", "1.0"), _NEXT),
+    "the team's package": (
+        _SHARED,
+        _PERSONAL,
+        _package("1.0", "1.0").replaced(python="3.11"),
+    ),
 }
 
 
