@@ -57,6 +57,9 @@ def linked_package(entry: Entry, plugins_dir: str) -> DevelopedPackage | None:
     source = PipSource.of(entry)
     folders = tuple(source.folders(folder))
     own = folders[:-1]  # the last one has the packages that it requires
+    if not all(map(os.path.isdir, own)):
+        return None  # the user has moved the project, as `self doctor` reports
+
     return DevelopedPackage(
         source.address, tuple(references), own, folders, is_linked=True
     )

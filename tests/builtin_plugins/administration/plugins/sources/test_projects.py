@@ -134,6 +134,7 @@ def test_a_linked_project(either: Environment, tmp_path: Path) -> None:
     assert f"{root}/pyproject.toml:1:1: {what}\n" in shown
 
     (root / "src").rename(root / "moved")
+    assert "names no module" not in made.run("self", "lint").stdout
     row = listed(made)["acme-cli"]
     assert (row["state"], f"its directory {root}/src is missing" in row["reason"]) == (
         "broken",
