@@ -208,8 +208,10 @@ def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
     texts: set[str] = set()
     for secret in secrets:
         for text in (secret, secret.strip()):
-            texts.add(text)
-            texts.update(_json_forms(text))
+            # The JSON form of a short text is longer, but just as frequent: `\"\"`.
+            if _is_hidden_everywhere(text):
+                texts.add(text)
+                texts.update(_json_forms(text))
 
         for line in secret.splitlines():
             # A line such as `  },` is in most texts in JSON.

@@ -10,6 +10,8 @@ _HIDDEN = {
     "one word": ("s3cret", ["s3cret"]),
     "three characters": ("abc", ["abc"]),
     "two characters": ("ab", []),
+    "two characters that are longer in JSON": ('""', []),
+    "one character that is longer in JSON": ("ü\n", []),
     "a switch": ("Off", []),
     "padded": (" pad \n", [r" pad \n", " pad \n", " pad ", "pad"]),
     "short lines": ("user1\nab\npin", [r"user1\nab\npin", "user1\nab\npin", "user1", "pin"]),
