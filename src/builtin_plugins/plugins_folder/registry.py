@@ -206,11 +206,10 @@ def _personal_keys(entry: Entry, shared_item: dict[str, Any] | None) -> dict[str
     shared = read_entry(shared_item)
     shared_fields = shared.fields()
     no_value = object()
-    changed = {
-        key: value
-        for key, value in fields.items()
-        if value != shared_fields.get(key, no_value)
-    }
+    changed = {}
+    for key, value in fields.items():
+        if value != shared_fields.get(key, no_value):
+            changed[key] = value
     if _is_same_version(entry, shared):
         return changed
 

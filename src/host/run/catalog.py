@@ -123,10 +123,14 @@ class Catalog:
         from host.run.declared_commands import DeclaredNode
 
         # linked directories, whose commands listings mark with `[dev]`
-        linked = {tree.plugin for tree in self.lock.trees if tree.dev}
+        linked = set()
+        for tree in self.lock.trees:
+            if tree.dev:
+                linked.add(tree.plugin)
         for name, plugin in self.lock.plugins.items():
             if plugin.is_linked:
                 linked.add(name)
+
         by_plugin: dict[str, list[Declared]] = {}
         for command in self.lock.commands:
             by_plugin.setdefault(command.plugin, []).append(command)
@@ -134,12 +138,11 @@ class Catalog:
         roots: list[AnyNode] = []
         for name, commands in by_plugin.items():
             first = commands[0]
-            tree = CommandTree(
-                path="",
-                plugin="" if first.ours else name,
-                dev=name in linked,
-                order=first.order,
-            )
+            plugin_name = name
+            if first.ours:
+                plugin_name = ""
+            is_linked = name in linked
+            tree = CommandTree("", plugin_name, dev=is_linked, order=first.order)
             roots.append(DeclaredNode(tree, (), commands))
         return roots
 
@@ -197,7 +200,9 @@ class Catalog:
         if match.kind != "command":
             match = _find(self._roots(), words, whole=whole)
 
-        if match.kind == "command" or not self.projects:
+        if match.kind == "command":
+            return match
+        if not self.projects:
             return match
 
         roots = self._roots()
@@ -214,11 +219,12 @@ class Catalog:
         if definition is None or not definition.default:
             return category
 
-        # A project must not choose what runs in a category of other trees.
         command = self.find((*category.words, definition.default))
+        # An alias has other words than the command, but as many.
         is_inside = len(command.words) > len(category.words)
-        is_command = command.kind == "command" and is_inside
-        if not is_command or command.project is not category.project:
+        # A project must not choose what runs in a category of other trees.
+        is_of_category = command.project is category.project
+        if command.kind != "command" or not (is_inside and is_of_category):
             what = f"there is no command {definition.default} in this category"
             raise DefinitionError(Problem(definition.file, what, key="default"))
         return command

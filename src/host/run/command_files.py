@@ -197,16 +197,20 @@ class FolderNode(Node):
         if self.is_folder:
             folders, files = self._listed()
 
+        # A script belongs to the child with its first word, which gets the words that follow.
         scripts: dict[str, Scripts] = {}
-        for words, path in (*self.scripts, *self._accepted(files)):
+        below = [*self.scripts, *self._accepted(files)]
+        for words, path in below:
             if words:
-                scripts.setdefault(words[0], []).append((words[1:], path))
+                first, *others = words
+                scripts.setdefault(first, []).append((others, path))
 
         children = {}
         for word in sorted({*folders, *scripts}):
             is_folder = word in folders
             linked = folders.get(word, False)
-            children[word] = self._child(word, is_folder, linked, scripts.get(word, []))
+            own_scripts = scripts.get(word, [])
+            children[word] = self._child(word, is_folder, linked, own_scripts)
         return children
 
     def forget(self) -> None:
@@ -251,14 +255,15 @@ class FolderNode(Node):
     def _names_with(self, word: str) -> "Iterable[str]":
         """Return the names of the files that may be scripts whose words begin with `word`."""
         scripts = self.tree.scripts
-        if not scripts or self.parent is not None:
+        is_root = self.parent is None
+        if not (scripts and is_root):
             paths = existing(join(self.at, word))
             return map(basename, paths)
 
         # Names in this folder have a prefix or are split, so only a listing finds them.
-        beginning = scripts.get("prefix", "") + word
+        prefix = scripts.get("prefix", "")
         _, names = self._listed()
-        return [name for name in names if name.startswith(beginning)]
+        return [name for name in names if name.startswith(prefix + word)]
 
     def _accepted(self, names: "Iterable[str]") -> "Scripts":
         """Return the words and the path of each file in `names` that can be a command."""
@@ -494,8 +499,12 @@ class FolderNode(Node):
                     name = entry.name
                     if name.startswith((".", "__")):
                         continue
+
                     linked = entry.is_symlink()
-                    is_folder = is_directory(entry.path) if linked else entry.is_dir()
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    if linked:
+                        # not `is_dir`, whose error for one link would end the listing
+                        is_folder = is_directory(entry.path)
                     if not is_folder:
                         files.append(name)
                     elif not is_word(name):

@@ -75,7 +75,8 @@ def _described(failure: json.JSONDecodeError, text: str) -> tuple[int, str]:
 
 def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:
     """Yield the path and offset of each key and array item in the JSON `text`."""
-    above: list[tuple[str, Iterator[int] | None]] = []  # open objects and arrays
+    # The open objects and arrays: the path of each and, for an array, the numbers of its items.
+    above: list[tuple[str, Iterator[int] | None]] = []
     path = ""
     for token in _TOKEN.finditer(text):
         sign = token[0]
@@ -84,13 +85,22 @@ def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:
                 above.pop()
             continue
 
-        outer, numbers = above[-1] if above else ("", None)
+        outer = ""
+        numbers = None
+        if above:
+            outer, numbers = above[-1]
+
+        is_key = token[2] is not None
         if numbers is not None:
-            path = f"{outer}[{next(numbers)}]"
+            number = next(numbers)
+            path = f"{outer}[{number}]"
             yield path, token.start()
-        elif token[2]:
-            path = f"{outer}.{token[1][1:-1]}".removeprefix(".")
+        elif is_key:
+            quoted_name = token[1]
+            name = quoted_name[1:-1]
+            path = f"{outer}.{name}" if outer else name
             yield path, token.start()
+
         if sign == "[":
             above.append((path, count()))
         elif sign == "{":

@@ -163,19 +163,26 @@ class Layers:
         if self.folders:
             from host.run.path_folders import append_folders
 
-            layer = environment if "PATH" in environment else won
+            layer = won
+            if "PATH" in environment:
+                layer = environment
             layer["PATH"], added = append_folders(layer.get("PATH"), self.folders)
+
         if self._entry is not None:
-            values = {**self.fixed, **won}
-            names = [name for name in values if name not in FRAMEWORK_NAMES]
-            set_here = {name: values[name] for name in names}
+            set_here = {}
+            for name, value in (*self.fixed.items(), *won.items()):
+                if name not in FRAMEWORK_NAMES:
+                    set_here[name] = value
             secret = self._secrets_among(set_here)
             environment[RUN] = self._entry.chained(set_here, secret, added)
         return environment | won
 
     def _secrets_among(self, values: "Mapping[str, str]") -> "set[str]":
         """Return the names of the values that are secret, or that contain one that is secret."""
-        names = {name for name in self.secret_names if name in values}
+        names = set()
+        for name in self.secret_names:
+            if name in values:
+                names.add(name)
         for name, ranked in self.offered.items():
             strongest = ranked[0]
             is_secret = strongest.secret or strongest.rank == SECRETS

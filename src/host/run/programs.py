@@ -90,27 +90,40 @@ def _start_of_script(
         raise MissingError(Problem(file, what, "save it with LF line endings", line=1))
 
     # Like Linux, which passes everything after the program as one argument.
-    program, _, argument = shebang.strip(" \t").replace("\t", " ").partition(" ")
+    shebang = shebang.replace("\t", " ").strip(" ")
+    program, _, argument = shebang.partition(" ")
     argument = argument.strip(" ")
-    words = [program, *argument.split()]
-    interpreter = program if is_file(program) else None
-    if interpreter and basename(program) == "env":
-        words_of_env = _words_of_env(argument)
-        if words_of_env:
-            words = words_of_env
-            interpreter = find_program(words[0], environ)
+
+    name, *options = _interpreter_words(program, argument)
+    if name == program:
+        interpreter = program if is_file(program) else None
+    else:  # env looks for it
+        interpreter = find_program(name, environ)
 
     # Without this check, the system would report that the script itself is missing.
     if interpreter is None:
-        what = f'its interpreter "{words[0]}" is missing'
+        what = f'its interpreter "{name}" is missing'
         raise MissingError(Problem(file, what, line=1))
 
-    is_bash = basename(words[0]) == "bash"
-    loads_library = is_bash and _reads_bash_env(environ, words[1:])
+    is_bash = basename(name) == "bash"
+    loads_library = is_bash and _reads_bash_env(environ, options)
     if executable:
         return Start(file, [file], interpreter, loads_library)
-    argv = [program, argument, file] if argument else [program, file]
+
+    argv = [program]
+    if argument:
+        argv.append(argument)
+    argv.append(file)
     return Start(program, argv, interpreter, loads_library)
+
+
+def _interpreter_words(program: str, argument: str) -> list[str]:
+    """Return the interpreter in a shebang and its options; `env` is not an interpreter."""
+    if basename(program) == "env" and is_file(program):
+        words = _words_of_env(argument)
+        if words:
+            return words
+    return [program, *argument.split()]
 
 
 def exec_of(

@@ -87,16 +87,27 @@ def _indexes(output: str, change: Change) -> list[str]:
     if shown is None:  # pip says nothing if it only uses PyPI
         return ["https://pypi.org/simple"]
 
-    indexes = shown[1].split(", ")
-    settings = ""
-    if any(map(_PASSWORD.search, indexes)):
-        settings = change.installer.try_pip("config", "list").output
+    names = shown[1].split(", ")
+    has_password = any(_PASSWORD.search(name) for name in names)
+    if not has_password:
+        return names
+
+    configured = _configured_indexes(change)
+    indexes = []
+    for name in names:
+        # An index of the command line or of a requirements file is in no setting.
+        address = configured.get(_without_login(name), name)
+        indexes.append(address)
+    return indexes
+
+
+def _configured_indexes(change: Change) -> dict[str, str]:
+    """Return the addresses in pip's settings, with passwords, by the address without a login."""
+    settings = change.installer.try_pip("config", "list").output
     configured = {}
     for address in re.findall(r"https?://[^\s'\"]+", settings):
         configured[_without_login(address)] = address
-
-    # An index of the command line or of a requirements file is in no setting.
-    return [configured.get(_without_login(index), index) for index in indexes]
+    return configured
 
 
 def _without_login(address: str) -> str:
