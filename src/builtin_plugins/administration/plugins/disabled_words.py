@@ -1,1 +1,0 @@
-"""Empty: its hook is in `hooks`. Environments that were installed before name this module."""
