@@ -143,20 +143,21 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
     from host.run.catalog import Catalog
     from host.run.plan import find_run
-    from host.run_command import UserQuestions, execute
 
     run = find_run(
         request.words,
         installation,
         Catalog(lock, around=installation.around),
         messages.warn,
-        UserQuestions(may_ask=request.may_ask, assume_yes=request.assume_yes),
         acts=True,
         shell_file=request.shell_file,
     )
     if run is None:
         return _answer(request, layout, environ, messages, (installation, lock))
-    return execute(run, messages)
+    from host.run_command import UserQuestions, execute
+
+    questions = UserQuestions(may_ask=request.may_ask, assume_yes=request.assume_yes)
+    return execute(run.replaced(questions=questions), messages)
 
 
 def _answer(

@@ -7,16 +7,14 @@ the result. A run takes all of them. `--explain` takes all of them, too, but goe
 they need.
 
 A step that needs an answer of the user turns to the plan's `Questions`, which ask or refuse.
+
+A step imports what only it needs, because `find_run` also reads the words of listings and pages.
 """
 
 from host.errors import CannotStartError, DefinitionError, Problem
 from host.run.caller import RECORD, RECORDED, REPORT, RUN, SHELL_FILE
-from host.run.chain_entry import ChainEntry
 from host.run.definition import SYSTEM_OS, SYSTEMS
-from host.run.environment import SourceReader
 from host.run.files import join, why_outside
-from host.run.layers import Layers
-from host.run.programs import exec_of
 from host.run.records import Record
 from host.run.words import asks_help, takes_option
 
@@ -27,7 +25,9 @@ if TYPE_CHECKING:
     from host.run.argument_parser import MissingArgumentsError
     from host.run.catalog import Catalog, Match
     from host.run.definition import Definition
+    from host.run.environment import SourceReader
     from host.run.installation import OpenInstallation
+    from host.run.layers import Layers
     from host.run.path_folders import PathFolder
     from host.run.process import Exec
     from host.run.supervision import Supervision
@@ -114,9 +114,13 @@ class Run(Record):
         return self._reader is not None
 
     @property
-    def layers(self) -> Layers:
+    def layers(self) -> "Layers":
         """The variables of all sources; before `read_variables`, only those of the caller."""
-        return Layers(self.environ, {}) if self._reader is None else self._reader.layers
+        if self._reader is not None:
+            return self._reader.layers
+        from host.run.layers import Layers
+
+        return Layers(self.environ, {})
 
     @property
     def question(self) -> str:
@@ -215,6 +219,8 @@ class Run(Record):
         """
         lock = self.catalog.lock
         if reading is None:
+            from host.run.environment import SourceReader
+
             reading = SourceReader
 
         self._reader = reading(
@@ -230,8 +236,11 @@ class Run(Record):
         )
         self._reader.read_all(lock.sources)
 
-    def _layers_before_sources(self) -> Layers:
+    def _layers_before_sources(self) -> "Layers":
         """Return the layers to which the sources are added."""
+        from host.run.chain_entry import ChainEntry
+        from host.run.layers import Layers
+
         definition = self.definition
         fixed = self._fixed_variables()
 
@@ -338,6 +347,8 @@ class Run(Record):
         """Return the process to execute, with its arguments and its whole environment."""
         environment = self.layers.environment()
         if self.file:
+            from host.run.programs import exec_of
+
             return exec_of(self.file, self.arguments, environment, self.program)
         from host.run.python_command import python_exec, switches_of
 
