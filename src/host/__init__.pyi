@@ -58,6 +58,7 @@ from host.run.trust import is_trusted as is_trusted
 from host.run.words import is_word as is_word
 from host.secrets import declared_secrets as declared_secrets
 from host.secrets import hidden_texts as hidden_texts
+from host.secrets import is_hidden_everywhere as is_hidden_everywhere
 from host.secrets import is_secret as is_secret
 from host.secrets import masked as masked
 from host.secrets import masked_text as masked_text

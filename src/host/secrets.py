@@ -139,7 +139,7 @@ def masked(
             values.add(value)
 
     # Of two secrets, one may begin with the other: the longest must match first.
-    hidden_values = filter(_is_hidden_everywhere, values)
+    hidden_values = filter(is_hidden_everywhere, values)
     hidden = sorted(hidden_values, key=len, reverse=True)
     matches_nothing = "(?!)"
     alternatives = "|".join(map(re.escape, hidden))
@@ -209,7 +209,7 @@ def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
     for secret in secrets:
         for text in (secret, secret.strip()):
             # The JSON form of a short text is longer, but just as frequent: `\"\"`.
-            if _is_hidden_everywhere(text):
+            if is_hidden_everywhere(text):
                 texts.add(text)
                 texts.update(_json_forms(text))
 
@@ -218,8 +218,18 @@ def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
             if any(map(str.isalnum, line)):
                 texts.add(line)
 
-    hidden = filter(_is_hidden_everywhere, texts)
+    hidden = filter(is_hidden_everywhere, texts)
     return sorted(hidden, key=len, reverse=True)
+
+
+def is_hidden_everywhere(value: str) -> bool:
+    """Return whether the value of a secret is masked in every text that contains it.
+
+    A value of one or two characters is not masked everywhere, because too many texts contain it.
+    The same applies to switches such as `true` and `off`. `hidden_texts` uses this rule, and also
+    finds the other forms of a secret.
+    """
+    return len(value) >= _SHORT and value.lower() not in _SWITCHES
 
 
 def _json_forms(text: str) -> "list[str]":
@@ -235,11 +245,6 @@ def _json_forms(text: str) -> "list[str]":
     escaped = encode_basestring_ascii(text)
     unicode = encode_basestring(text)
     return [escaped[1:-1], unicode[1:-1]]
-
-
-def _is_hidden_everywhere(value: str) -> bool:
-    """Return whether the value of a secret is masked in every text that contains it."""
-    return len(value) >= _SHORT and value.lower() not in _SWITCHES
 
 
 def masked_text(text: str) -> str:
