@@ -8,10 +8,10 @@ ends a run has `status`. Lines are separated by at least one newline, so that th
 interrupted line damages no other line.
 """
 
-import _json
 import posix
 import time
 
+from host.json_line import json_line
 from host.run.caller import xdg_home
 from host.run.files import dirname
 from host.run.text import encode
@@ -95,7 +95,7 @@ def append_line(path: str, record: "StartedRun | EndedRun") -> tuple[int, int]:
     the line may have been too late for the reader, so it is written once more, to the new spool. A
     line that is read twice does no harm.
     """
-    text = _json_of(record.values())
+    text = json_line(record.values())
     line = encode(f"\n{text}\n")
     while True:
         descriptor = _open(path)
@@ -149,24 +149,3 @@ def _is_still(path: str, descriptor: int) -> bool:
         return False
     opened = posix.fstat(descriptor)
     return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
-
-
-def _json_of(value: object) -> str:
-    """Return a value as JSON. Importing `json` would take as long as half a run."""
-    if isinstance(value, str):
-        return _json.encode_basestring_ascii(value)
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-
-    if hasattr(value, "items"):
-        pairs = []
-        for key, item in value.items():
-            pairs.append(f"{_json_of(str(key))}:{_json_of(item)}")
-        return "{" + ",".join(pairs) + "}"
-
-    items = [_json_of(item) for item in value]  # type: ignore[attr-defined]
-    return "[" + ",".join(items) + "]"
