@@ -86,8 +86,14 @@ def test_a_command_in_containers(places: Cli, program: str) -> None:
     assert {name: host["stdout"] for name, host in done.hosts().items()} == {
         name: f"{name} root {name} x in {home / name}\n" for name in ("web_1", "web_2")
     }
+    # ClusterShell's groups name hosts, not containers.
+    settings = places.home / ".config" / "clustershell"
+    settings.mkdir(parents=True)
+    (settings / "groups.conf").write_text("[Main]\nautodir: $CFGDIR\n")
+    (settings / "here.yaml").write_text("here: {all: 'host[1-2]', front: host1}\n")
     listed = places.fleet("hosts", "--on", f"{program}:@all", "--except", "db")
     assert listed.stdout == b"web_1\nweb_2\n"
+    assert "@front: no such group" in _run(places, f"{program}:@front").stderr
 
 
 def test_a_container_that_has_only_busybox(places: Cli, tmp_path: Path) -> None:

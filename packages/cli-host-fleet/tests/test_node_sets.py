@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cli_host_fleet.inventory import Inventory
@@ -34,10 +36,57 @@ def test_sets(wanted: str, left_out: str, names: list[str]) -> None:
     assert list(names_of(wanted, left_out, _INVENTORY, lambda: ["web2"])) == names
 
 
-@pytest.mark.parametrize("wanted", ["@nobody", "web[1-", "web1!web1", "web[", "@", ""])
+@pytest.mark.parametrize(
+    "wanted", ["@nobody", "web[1-", "web1!web1", "web[", "@", "", "@no:web", "@@no"]
+)
 def test_sets_that_mean_nothing(wanted: str) -> None:
     with pytest.raises(FleetError):
         names_of(wanted, "", _INVENTORY, lambda: ["web2"])
+
+
+_SOURCE = """
+[Main]
+default: here
+[here]
+map: test $GROUP != down && sed -n 's/^$GROUP: //p' $CFGDIR/groups
+list: cut -d: -f1 $CFGDIR/groups
+"""
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "@x';touch ran;'",
+        "@a'$(touch${IFS}ran)'",
+        "@here:a'$(touch${IFS}ran)'",
+        "me@@x';touch ran;'",
+        "@x'\ntouch ran\n'",
+        "@-x",
+        "@web/w ran",
+        "@nested",  # leads to a group with such a name
+        "@here:*",
+        "@down",
+    ],
+)
+@pytest.mark.parametrize("option", ["on", "except"])
+def test_no_name_of_a_group_runs_code(
+    wanted: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ClusterShell puts the name into a line of shell, which no error prints."""
+    (tmp_path / "groups.conf").write_text(_SOURCE)
+    (tmp_path / "groups").write_text(
+        "web: web[1-2]\nk=v: db1\nnested: @web,@x';touch${IFS}ran;'\n"
+    )
+    monkeypatch.setenv("CLUSTERSHELL_CFGDIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert [*names_of("@web,@here:k=v", "", Inventory({}), list)] == [
+        *("db1", "web1", "web2")
+    ]
+    on, left_out = (wanted, "") if option == "on" else ("web1", wanted)
+    with pytest.raises(FleetError) as error:
+        names_of(on, left_out, Inventory({}), list)
+    assert "sed" not in str(error.value)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_thousand_hosts_keep_their_order() -> None:

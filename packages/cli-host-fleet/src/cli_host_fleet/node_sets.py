@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ClusterShell.Defaults import config_paths
-from ClusterShell.NodeSet import ILLEGAL_GROUP_CHARS, NodeSet, NodeSetException
+from ClusterShell.NodeSet import (
+    ILLEGAL_GROUP_CHARS,
+    RESOLVER_NOGROUP,
+    NodeSet,
+    NodeSetException,
+)
 from ClusterShell.NodeUtils import (
     GroupResolver,
     GroupResolverConfig,
     GroupResolverError,
+    GroupResolverSourceError,
     GroupSource,
     GroupSourceError,
+    GroupSourceQueryFailed,
 )
 
 from cli_host_fleet.inventory import Inventory
@@ -25,6 +33,10 @@ _IPV6 = re.compile(r"\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?)\]")
 _LOGIN = re.compile(
     r"(?<![^\s,!&^])(\w[\w.-]*)@((?:\[[^\]]*\]|[^\s,!&^\[])+)", re.ASCII
 )
+
+# The name of a group, or of a source of groups. ClusterShell puts it into a line of shell, so it
+# has no character that a shell or an option could mean something by; genders has `KEY=VALUE`.
+_GROUP = re.compile(r"\w[\w.:%=+-]*")
 
 
 class _Groups(GroupResolver):  # type: ignore[misc]
@@ -46,49 +58,66 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         self._inner = GroupResolver(source)
 
     def group_nodes(self, group: str, namespace: str | None = None) -> list[str]:
+        # The parser of sets asks here for the groups that a group contains, too.
+        for word in (group, namespace):
+            if word is not None and not _GROUP.fullmatch(word):
+                raise FleetError(f"@{group}: {word!r} cannot be the name of a group")
+
         if not namespace:
             if group == FAILED:
                 return self._failed()
             if group == "all":
                 return self.all_nodes()
 
-        try:
+        with _explained(f"@{group}"):
             nodes: list[str] = self._inner.group_nodes(group, namespace)
-        except GroupResolverError:  # the group's source is unknown
-            nodes = []
         if not nodes:
             raise FleetError(f"@{group}: no such group, or the group is empty")
         return nodes
 
     def all_nodes(self, namespace: str | None = None) -> list[str]:
-        try:
-            nodes: list[str] = self._inner.all_nodes(namespace)
-        except (GroupResolverError, GroupSourceError):
-            if namespace:
-                raise
-            nodes = []  # there is no group source, or it cannot list all hosts
-
         if namespace:
+            with _explained(f"@{namespace}:*"):
+                nodes: list[str] = self._inner.all_nodes(namespace)
             return nodes
+
+        try:
+            nodes = self._inner.all_nodes()
+        except (GroupResolverError, GroupSourceError):
+            nodes = []  # there is no group source, or it cannot list all hosts
         return [*nodes, *self._known]
 
     def grouplist(self, namespace: str | None = None) -> list[str]:
-        groups: list[str] = self._inner.grouplist(namespace)
+        with _explained(f"@@{namespace or ''}"):
+            groups: list[str] = self._inner.grouplist(namespace)
         return groups
+
+
+@contextlib.contextmanager
+def _explained(asked: str) -> Iterator[None]:
+    """Raise FleetError for a group source that is unknown or fails; `asked` is the set's part."""
+    try:
+        yield
+    except GroupResolverSourceError:
+        raise FleetError(f"{asked}: no such group, or no such source") from None
+    except GroupSourceQueryFailed as failure:
+        # Its text is the line of shell that the source ran, which can contain passwords.
+        source = failure.group_source.name
+        raise FleetError(f"{asked}: the group source {source!r} failed") from None
 
 
 def groups_of(inventory: Inventory) -> list[str]:
     """Return the names of the groups that a set of hosts can name, but `all` and `failed`."""
     try:
         return _Groups(inventory, list).grouplist()
-    except (GroupResolverError, GroupSourceError):
+    except (FleetError, GroupResolverError, GroupSourceError):
         return []  # there is no source of groups, or it cannot list them
 
 
 def folded(names: Sequence[str]) -> str:
     """Return the shortest notation for these hosts, such as `web[01-58]`."""
     try:
-        return str(NodeSet.fromlist(names))
+        return str(NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP))
     except NodeSetException:
         return ",".join(names)
 

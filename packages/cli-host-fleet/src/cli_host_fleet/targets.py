@@ -99,7 +99,8 @@ class Targets:
             selection = ",".join(running)
 
         containers = {name: Host(name) for name in running}
-        inventory = Inventory(containers)
+        # `closed`: the groups of ClusterShell name hosts, not containers.
+        inventory = Inventory(containers, closed=True)
         failed = functools.partial(_failed_in, place, file)
         users = names_of(selection, self.left_out, inventory, failed, self.user, place)
         hosts = {}
