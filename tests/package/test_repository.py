@@ -23,6 +23,24 @@ def test_it_parses(file: Path) -> None:
     assert yaml.safe_load(file.read_text())
 
 
+_ROOT = """
+.ci .devcontainer .dockerignore .editorconfig .github .gitignore .pre-commit-config.yaml
+.pre-commit-hooks.yaml CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md LICENSE README.md
+SECURITY.md action.yml bench commands config core docs examples install.sh mkdocs.yml packages
+plugins pyproject.toml release src tests
+"""
+
+
+def test_the_root_contains_only_what_belongs_there() -> None:
+    """A trial in the root leaves files that `git add --all` commits unseen."""
+    git = ["git", "-c", f"safe.directory={PROJECT}", "ls-files", "-z"]
+    tracked = subprocess.run(
+        git, cwd=PROJECT, capture_output=True, text=True, check=True
+    ).stdout
+    names = {path.split("/")[0] for path in tracked.split("\0")[:-1]}
+    assert names == set(_ROOT.split())
+
+
 def steps_of(workflow: Path) -> list[dict[str, Any]]:
     jobs = yaml.safe_load(workflow.read_text())["jobs"].values()
     return [step for job in jobs for step in job.get("steps", [])]
