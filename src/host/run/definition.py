@@ -72,6 +72,7 @@ class Definition:
     written                in a project: the path of `file` as it is written, with links to folders
     default                in a category.json: the word of the category's default command
     is_script              whether the definition is in the script that runs
+    is_declared            false for a script that only its tags and its prose describe
     allows_assistants      in a project.json: whether assistants may use the commands
     usage                  the lines of the usage in a script's comment
     words                  a text in a script's comment that describes its arguments, or ""
@@ -104,6 +105,7 @@ class Definition:
     plugin_path: "Sequence[str]" = ()
     project: "Project | None" = None
     written = ""
+    is_declared = True
     usage = ""
     parser = ""
     options_first = False
@@ -321,6 +323,15 @@ class Definition:
         """Whether the definition is in the script that runs."""
         return self.file != "" and self.file == join(self.directory, self.entrypoint)
 
+    def gets_library(self, plugin: str) -> bool:
+        """Return whether bash loads the shell library into the script (CONTRACT 6).
+
+        `plugin` is the plugin that provides the command, or "". A stranger's script runs as its
+        author runs it, because a function of the library would hide a program of the same name.
+        """
+        is_own = not plugin and self.project is None
+        return is_own or self.is_declared
+
     @property
     def directory(self) -> str:
         """The folder of `file`, or "" if there is none."""
@@ -448,6 +459,7 @@ def _read_script(path: str) -> Definition:
         from host.run.argument_declarations import unchecked_arguments
 
         definition.unchecked_args = unchecked_arguments(unchecked)
+    definition.is_declared = script.has_block
     definition.usage = script.usage
     definition.words = script.words
     definition.warnings = tuple(map(script.with_position, definition.warnings))

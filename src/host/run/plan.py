@@ -349,7 +349,13 @@ class Run(Record):
         if self.file:
             from host.run.programs import exec_of
 
-            return exec_of(self.file, self.arguments, environment, self.program)
+            return exec_of(
+                self.file,
+                self.arguments,
+                environment,
+                self.program,
+                with_library=self.definition.gets_library(self.plugin),
+            )
         from host.run.python_command import python_exec, switches_of
 
         called = " ".join([self.program, *self.words])

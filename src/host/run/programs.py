@@ -127,16 +127,22 @@ def _interpreter_words(program: str, argument: str) -> list[str]:
 
 
 def exec_of(
-    file: str, args: "Sequence[str]", environ: "Mapping[str, str]", program: str
+    file: str,
+    args: "Sequence[str]",
+    environ: "Mapping[str, str]",
+    program: str,
+    *,
+    with_library: bool,
 ) -> Exec:
     """Return the process to execute for a script or binary. Raises the errors of `start_of`.
 
-    bash reads the shell library through BASH_ENV. The library's messages begin with `program`.
+    With `with_library`, bash reads the shell library through BASH_ENV. The library's messages begin
+    with `program`.
     """
     start = start_of(file, environ)
     env = dict(environ)
     library = ""
-    if start.loads_library:
+    if with_library and start.loads_library:
         library = shell_library(env["LIB_DIR"])
     if library:
         # init.sh restores the caller's BASH_ENV: "s" and its value, or "u" if it was unset

@@ -33,6 +33,7 @@ class ScriptComments:
     usage        the lines of the script's usage
     words        a free text that describes the arguments in place of declared ones, or ""
     is_checked   whether a run checks the arguments that tags declare
+    has_block    whether it has a block of JSON
     has_arguments  whether tags declare arguments, and the block of JSON does not
     ignored      the tags that have no equivalent
 
@@ -49,6 +50,7 @@ class ScriptComments:
         self._path = path
         # Most scripts have no block of JSON, so their lines need not be searched again.
         self._lines = lines if _BEGIN.encode() in content else []
+        self.has_block = any(map(_begins_block, self._lines))
         self._header: Header | None = None
         self._values: dict[str, Any] = {"description": ""}
         self._effective: list[str] = []
@@ -150,7 +152,7 @@ def block_text(lines: "list[str]", path: str = "") -> str:
     for number, line in enumerate(lines, 1):
         mark, text = _comment(line)
         if not begun:
-            if mark and text.strip() == _BEGIN:
+            if _begins_block(line):
                 begun = number
             result.append("")
         elif not mark:
@@ -166,6 +168,11 @@ def block_text(lines: "list[str]", path: str = "") -> str:
     what = "this block is not closed"
     remedy = f"end it with a comment line: {_END}"
     raise DefinitionError(Problem(path, what, remedy, line=begun))
+
+
+def _begins_block(line: str) -> bool:
+    mark, text = _comment(line)
+    return mark != "" and text.strip() == _BEGIN
 
 
 def _head(path: str) -> bytes:

@@ -951,3 +951,40 @@ def test_a_bare_environment(made):
         assert result.all == (0, "\n", "")
     else:
         one_line(made, result, 127, "without bash")
+
+
+WHO = "#!/bin/bash\n# Ship it\n%stype log_info >/dev/null 2>&1 && echo library || echo none\n"
+BLOCK = WHO % '# /// command\n# {"group": "G"}\n# ///\n'
+SCRIPT = WHO % "# @flag --dry  Only print\n"
+DEFINED = WHO % ""
+STRANGERS = {
+    "commands": ({"commands/ship": SCRIPT}, True),
+    "commands, a folder": ({"commands/ship/main.sh": SCRIPT}, True),
+    "a plugin's script": ({"plugins/p/ship": SCRIPT}, False),
+    "a plugin's main": ({"plugins/p/ship/main.sh": SCRIPT}, False),
+    "a plugin's script with a block": ({"plugins/p/ship": BLOCK}, True),
+    "a plugin's command.json": (
+        {"plugins/p/ship/command.json": command(), "plugins/p/ship/main.sh": DEFINED},
+        True,
+    ),
+    "a plugin's category.json": (
+        {
+            "plugins/p/ship/category.json": {"entrypoint": "go.sh"},
+            "plugins/p/ship/go.sh": DEFINED,
+        },
+        True,
+    ),
+    "a project's script": ({"project/.cli/commands/ship": SCRIPT}, False),
+    "a project's script with a block": ({"project/.cli/commands/ship": BLOCK}, True),
+}
+
+
+@pytest.mark.parametrize(("files", "gets"), STRANGERS.values(), ids=STRANGERS)
+def test_which_scripts_get_the_library(install, files, gets):
+    plugin = {"plugins/p/plugin.json": {"name": "p", "version": "1", "scripts": {}}}
+    made = install({**plugin, **files})
+    project = made.root / "project"
+    project.mkdir(exist_ok=True)
+    words = ["ship", "-v"] if "category" in str(files) else ["ship"]
+    done = made.run(*words, cwd=project, env={"CLI_TRUST": str(project)})
+    assert done.all == (0, "library\n" if gets else "none\n", "")

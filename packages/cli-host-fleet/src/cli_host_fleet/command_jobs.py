@@ -183,7 +183,7 @@ class ShippedJob(CommandJob):
         self._folder = "/".join(folders)
         self._prefix, loads_library = _start(command)
         self._library = ""
-        if loads_library:
+        if loads_library and definition.gets_library(command.plugin):
             self._library = program.name.replace(":", "")  # see CLI_HOST_INIT in run.sh
         self._requires = [needed.row() for needed in definition.requires]
 

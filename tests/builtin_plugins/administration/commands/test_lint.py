@@ -932,3 +932,31 @@ def test_an_undefined_name_in_a_value_of_a_file(install):
     assert "$NOWHERE is not defined" in found[0]
     assert ".env:4:" in found[1]
     assert "$LATER is not defined" in found[1]
+
+
+LIBRARY_CALLS = {
+    "in a plugin": ("plugins/p/x.sh", "#!/bin/bash\nset -e\nlog_info hi\n", True),
+    "in commands": ("commands/x.sh", "#!/bin/bash\nlog_info hi\n", False),
+    "its own function": (
+        "plugins/p/x.sh", "#!/bin/bash\nlog_info () { :; }\nlog_info hi\n", False),
+    "of a file that it sources": (
+        "plugins/p/x.sh", "#!/bin/bash\n. ./lib.sh\nlog_info hi\n", False),
+    "in another shell": ("plugins/p/x.sh", "#!/bin/sh\nlog_info hi\n", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "found"), LIBRARY_CALLS.values(), ids=LIBRARY_CALLS
+)
+def test_a_call_of_a_library_that_is_not_loaded(
+    install: Install, file: str, text: str, found: bool
+) -> None:
+    plugin = {"name": "p", "version": "1", "scripts": {}}
+    made = install({"plugins/p/plugin.json": plugin, file: text})
+    status, findings = lint(made)
+    message = (
+        f"{file}:3:1: calls log_info, but gets no shell library, because it has no definition; "
+        'add a block # /// command, or source "$LIB_DIR/logger.sh"\n'
+    )
+    assert status == int(found)
+    assert (message in findings) is found, findings

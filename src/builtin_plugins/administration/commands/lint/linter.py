@@ -260,6 +260,8 @@ class Lint:
                     self.shell_scripts,
                     is_here=self._is_here,
                 )
+                if not definition.gets_library(node.tree.plugin):
+                    yield from rules.library_calls(definition.file)
                 if read == node.read_command:
                     command = definition
 

@@ -43,6 +43,11 @@ _LONG = 150  # characters of a description
 _SHELLCHECK_SECONDS = 600.0  # time limit for shellcheck
 # SC2148, a missing shebang, is the rule no-shebang.
 _OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")
+# A file that a shell script reads, and a call of the library that scripts use most.
+_SOURCED = re.compile(r"(?m)^[ \t]*(?:source|\.)[ \t]")
+_LIBRARY_CALL = re.compile(
+    r"[ \t]*(log_(?:output|info|debug|error|success|warning|message))\b"
+)
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (
@@ -320,6 +325,31 @@ def entrypoint(
         remedy = "make #!/usr/bin/env bash the first line"
         problem = Problem(script, "has no shebang, so bash runs it", remedy)
         yield Finding("no-shebang", problem, hint=True)
+
+
+def library_calls(script: str) -> Iterator[Finding]:
+    """Yield a finding for a bash script that calls the shell library but does not get it.
+
+    Nothing is known about a script that sources another file, which may have the functions.
+    """
+    try:
+        code = read_regular(script, HostError).decode(errors="replace")
+    except HostError:
+        return  # the entrypoint's own finding says why
+    shebang, _, _ = code.partition("\n")
+    if "bash" not in shebang or _SOURCED.search(code):
+        return
+
+    for number, line in enumerate(code.splitlines(), 1):
+        call = _LIBRARY_CALL.match(line)
+        if call is None or f"{call[1]}()" in code.replace(" ", ""):
+            continue
+        what = (
+            f"calls {call[1]}, but gets no shell library, because it has no definition"
+        )
+        remedy = 'add a block # /// command, or source "$LIB_DIR/logger.sh"'
+        yield Finding("library", Problem(script, what, remedy, line=number))
+        return
 
 
 def shellcheck_findings(
