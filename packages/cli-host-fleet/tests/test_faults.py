@@ -76,18 +76,51 @@ def test_an_installed_program_needs_no_exec_in_tmp(cli: Cli) -> None:
     assert done.hosts()["noexecs"]["stdout"] == "there\n"
 
 
-def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:
+@pytest.mark.parametrize("keep", ["1h", "0"])
+def test_an_impostor_runs_nothing_whatever_ssh_config_says(
+    cli: Cli, tmp_path: Path, keep: str
+) -> None:
     """An impostor runs nothing over a connection kept for the real host of the same address."""
+    cli.keep = keep
     cli.command("true\n")
     assert cli.run("web03").status == 0
-    mark = cli.rig.machines["web03"].root / "opt" / "ran"
-    lax = cli.root / "lax"
-    lax.write_text(f"StrictHostKeyChecking no\n{cli.rig.ssh_config.read_text()}")
+    machine = cli.rig.machines["web03"]
+    mark = machine.root / "opt" / "ran"
+    # `changed` has no HostKeyAlias: with one, ssh ignores NoHostAuthenticationForLocalhost.
+    key = (cli.rig.machines["web04"].root / "host_key.pub").read_text()
+    known = tmp_path / "known_hosts"
+    known.write_text(f"[127.0.0.1]:{machine.port} {key}")
+    lax = tmp_path / "lax"
+    lax.write_text(
+        "StrictHostKeyChecking no\nNoHostAuthenticationForLocalhost yes\n"
+        "VerifyHostKeyDNS yes\nCheckHostIP no\n"
+        f"Host changed\n  Port {machine.port}\n  UserKnownHostsFile {known}\n"
+        f"{cli.rig.ssh_config.read_text()}"
+    )
     cli.command("echo >/opt/ran\n")
-    on = ("--on", "impostor", "--ssh-config", str(lax))
+    on = ("--on", "impostor,changed", "--ssh-config", str(lax))
     done = cli.fleet("run", *on, "--format", "json", "demo", "do")
-    assert done.states() == {"impostor": "unreachable"}
+    assert done.states() == {"changed": "unreachable", "impostor": "unreachable"}
     assert not mark.exists()
+
+
+def test_settings_of_ssh_that_would_lose_the_command(cli: Cli, tmp_path: Path) -> None:
+    """Those that take stdin or the session away, go to the background, or print."""
+    config = tmp_path / "config"
+    config.write_text(
+        "StdinNull yes\nSessionType none\nForkAfterAuthentication yes\n"
+        "RemoteCommand echo other\nRequestTTY force\nLogLevel DEBUG3\n"
+        "LogVerbose *:1000\nVisualHostKey yes\nTunnel yes\nAddKeysToAgent ask\n"
+        f"{cli.rig.ssh_config.read_text()}"
+    )
+    cli.command("cat; echo $HOSTNAME\n")
+    (tmp_path / "in").write_text("in ")
+    cli.keep = "0"
+    on = ("--on", "web01", "--ssh-config", str(config), "--format", "json")
+    done = cli.fleet("run", *on, "--stdin", str(tmp_path / "in"), "demo", "do")
+    result = done.hosts()["web01"]
+    found = (result["state"], result["stdout"], result["stderr"])
+    assert found == ("ok", "in web01\n", "")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from cli_host_fleet.problem import FleetError
-from cli_host_fleet.ssh import Calling, Host, call, control_directory, environment
+from cli_host_fleet.ssh import (
+    Calling,
+    Host,
+    call,
+    control_directory,
+    environment,
+    fixed_if_known,
+)
 
 
 def test_what_holds_for_every_host_is_given_to_ssh() -> None:
@@ -18,6 +25,10 @@ def test_what_holds_for_every_host_is_given_to_ssh() -> None:
     for option in ("BatchMode=yes", "StrictHostKeyChecking=yes", "ForwardAgent=no",
                    "ConnectTimeout=7", "ControlMaster=no", "ControlPath=none"):  # fmt: skip
         assert f"-o{option}" in argv
+
+
+def test_an_old_ssh_gets_no_option_that_it_does_not_have() -> None:
+    assert fixed_if_known({"port", "stdinnull"}) == ["StdinNull=no"]
 
 
 def test_what_an_inventory_says_of_a_host() -> None:

@@ -15,10 +15,15 @@ from cli_host_fleet.transport import Host
 _AT_ONCE = 8
 # values of StrictHostKeyChecking that refuse a changed key
 _VERIFIES = {"ask", "true", "yes"}
+# settings that, if they are on, accept a host without a look at known_hosts
+_ACCEPTS = ("nohostauthenticationforlocalhost", "verifyhostkeydns", "gssapikeyexchange")
 
 
 def kept_connections(
-    hosts: Iterable[Host], calling: Calling, environ: Mapping[str, str]
+    hosts: Iterable[Host],
+    calling: Calling,
+    settings: Settings,
+    environ: Mapping[str, str],
 ) -> dict[str, list[str]]:
     """Map each host to the ssh options that decide which connection it uses."""
     may_be_users = calling.follows_config and ssh_config.uses(
@@ -28,7 +33,6 @@ def kept_connections(
         # No connection is shared, so `ssh -G` need not run for each host.
         return {host.name: [*ssh.UNSHARED] for host in hosts}
 
-    settings = Settings(calling, environ)
     names = ConnectionNames(settings, environ)
 
     def options(host: Host) -> tuple[str, list[str]]:
@@ -67,10 +71,7 @@ def _users(printed: str) -> list[str] | None:
     path = settings.get("controlpath", "none")
     if path == "none":
         return None
-    if settings.get("stricthostkeychecking") not in _VERIFIES:
-        return None
-    # The socket may be of a connection that compared the key under another name.
-    if "hostkeyalias" in settings:
+    if not _refuses_wrong_key(settings):
         return None
 
     if settings.get("controlpersist", "no") != "no":
@@ -78,3 +79,13 @@ def _users(printed: str) -> list[str] | None:
     if os.path.exists(path):
         return ["ControlMaster=no"]  # uses the socket, and opens none
     return None
+
+
+def _refuses_wrong_key(settings: Mapping[str, str]) -> bool:
+    """Return whether ssh, with these settings, refuses a host with a wrong key."""
+    if settings.get("stricthostkeychecking") not in _VERIFIES:
+        return False
+    if any(settings.get(keyword) in {"true", "yes"} for keyword in _ACCEPTS):
+        return False
+    # The socket may be of a connection that compared the key under another name.
+    return "hostkeyalias" not in settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cli_host_fleet.problem import FleetError
@@ -15,9 +15,14 @@ from cli_host_fleet.transport import Host
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")
 _LOCALE = ("LANG", "LANGUAGE")
 UNSHARED = ("ControlMaster=no", "ControlPath=none")
+# ssh_config(5) was read for everything that weakens the check of the host's key, asks a question,
+# forwards something, prints, or takes the command's streams or session away.
 _FIXED = (
     "BatchMode=yes",
     "StrictHostKeyChecking=yes",
+    "NoHostAuthenticationForLocalhost=no",
+    "VerifyHostKeyDNS=no",
+    "AddKeysToAgent=no",
     "LogLevel=ERROR",
     "ForwardAgent=no",
     "ForwardX11=no",
@@ -28,6 +33,14 @@ _FIXED = (
     # A host that has vanished is noticed after 45 seconds.
     "ServerAliveInterval=15",
     "ServerAliveCountMax=3",
+)
+# The same, for keywords that old versions and versions without Debian's patches do not have.
+_FIXED_IF_KNOWN = (
+    "GSSAPIKeyExchange=no",
+    "StdinNull=no",
+    "SessionType=default",
+    "ForkAfterAuthentication=no",
+    "LogVerbose=none",
 )
 
 
@@ -59,6 +72,24 @@ def call(
     for option in options:
         argv.append(f"-o{option}")
     return [*argv, *_target(host, calling), command]
+
+
+def fixed_if_known(keywords: Collection[str]) -> list[str]:
+    """Return the further options that override ssh_config, for an ssh that has these keywords.
+
+    `keywords` are in lower case, as `ssh -G` prints them.
+    """
+    options = []
+    for option in _FIXED_IF_KNOWN:
+        keyword, _, _ = option.partition("=")
+        if keyword.lower() in keywords:
+            options.append(option)
+    return options
+
+
+def keywords_call() -> list[str]:
+    """Return the argv that prints the keywords that this ssh has, with their defaults."""
+    return ["ssh", "-G", "-F", "/dev/null", "--", "localhost"]
 
 
 def settings_call(host: Host, calling: Calling) -> list[str]:

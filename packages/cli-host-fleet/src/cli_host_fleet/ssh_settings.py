@@ -28,6 +28,10 @@ class Settings:
         """Return what ssh prints for a host, or "" if it fails."""
         return self._printed(ssh.settings_call(host, self._calling))
 
+    def keywords(self) -> set[str]:
+        """Return the keywords that this ssh has in ssh_config, in lower case."""
+        return {*parsed(self._printed(ssh.keywords_call()))}
+
     def of_gateways(self, printed: str) -> Iterator[str]:
         """Yield the settings of each gateway on the way to a host with the settings `printed`.
 

@@ -8,6 +8,7 @@ from cli_host_fleet import ssh
 from cli_host_fleet.kept_connections import kept_connections
 from cli_host_fleet.results import State
 from cli_host_fleet.ssh import Calling
+from cli_host_fleet.ssh_settings import Settings
 from cli_host_fleet.transport import Host, not_answered
 
 _SSH_FAILED = 255
@@ -21,8 +22,11 @@ class Ssh:
         self._calling = calling
 
     def options(self, hosts: Sequence[Host]) -> Mapping[str, Sequence[str]]:
-        """Return the options that choose a kept connection or a new one."""
-        return kept_connections(hosts, self._calling, self.environ)
+        """Return the options that choose a kept connection or a new one, after the fixed ones."""
+        settings = Settings(self._calling, self.environ)
+        fixed = ssh.fixed_if_known(settings.keywords())
+        sharing = kept_connections(hosts, self._calling, settings, self.environ)
+        return {name: [*fixed, *options] for name, options in sharing.items()}
 
     def argv(self, host: Host, options: Sequence[str], command: str) -> list[str]:
         return ssh.call(host, self._calling, command, options)
