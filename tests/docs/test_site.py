@@ -18,7 +18,6 @@ import pytest
 import host
 from builtin_plugins.administration import self_commands
 from host import hookspecs
-from host.keys import FILES, OBJECTS
 from testing import httpserver
 from testing.environments import made_once
 from testing.installation import PROJECT
@@ -194,17 +193,6 @@ def test_the_reference_is_complete(site: Path) -> None:
     for command in shown:
         assert f'id="cli-{"-".join(command.words)}"' in words, command.words
     assert len(shown) > 25
-
-
-def test_every_key_of_every_file_is_in_the_formats(site: Path) -> None:
-    shown = (site / "formats.html").read_text()
-    for file in FILES.values():
-        section = shown.partition(f"<code>{file.title}</code>")[2].partition("<h2")[0]
-        for key in file.keys:
-            assert f"<code>{key.name}</code>" in section, (file.title, key)
-    for described in OBJECTS.values():
-        for key in described.keys:
-            assert f"<code>{key.name}</code>" in shown, (described.title, key)
 
 
 def test_the_copy_button_gives_what_a_reader_types(site: Path) -> None:

@@ -133,7 +133,7 @@ class Definition:
         self.extra: dict[str, Any] = fields.extra()
         warnings = [*fields.misspelt(_kind_of(file))]
         for argument in arguments:
-            warnings += argument.misspelt("argument")
+            warnings += argument.misspelt("command", "argument")
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def _read_names(self, fields: Fields, required: bool) -> None:
@@ -354,7 +354,7 @@ class Definition:
 
 
 def _kind_of(file: str) -> str:
-    """Return which kind of file a definition is in, as `host.keys` names it."""
+    """Return which kind of file a definition is in, by the name of its schema."""
     if file.endswith("/category.json"):
         return "category"
     if file.endswith("/project.json"):

@@ -110,6 +110,18 @@ def _mode(path: str, *, follow: bool = True) -> int:
         return 0
 
 
+def shipped(path: str) -> str:
+    """Return where the program has a file or folder that it ships, such as "core/lib".
+
+    A wheel has it in `host/skeleton`, and a checkout at its root.
+    """
+    package = dirname(dirname(__file__))
+    skeleton = join(package, "skeleton")
+    if is_directory(skeleton):
+        return join(skeleton, path)
+    return join(dirname(dirname(package)), path)
+
+
 def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> bytes:
     """Return the content of a regular file; never block on a FIFO or device.
 

@@ -138,8 +138,8 @@ class Config:
 
         # last, because a key that was not read is unknown
         self.warnings: tuple[Problem, ...] = (
-            *team.misspelt("team"),
-            *history.misspelt("history"),
+            *team.misspelt("cli", "team"),
+            *history.misspelt("cli", "history"),
             *fields.misspelt("cli"),
         )
 

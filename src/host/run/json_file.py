@@ -3,13 +3,13 @@
 from _json import make_scanner
 
 from host.errors import DefinitionError, Problem
-from host.run.files import read_regular
+from host.run.files import read_regular, shipped
 from host.run.text import text_of
 from host.run.words import is_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
 # values of the key "effects", the mildest first
@@ -114,18 +114,18 @@ class Fields:
         values = self.values
         return {key: values[key] for key in values if key not in self.known}
 
-    def misspelt(self, kind: str) -> tuple[Problem, ...]:
+    def misspelt(self, schema: str, inner: str = "") -> tuple[Problem, ...]:
         """Return a problem for each unknown key that resembles a known one.
 
-        `kind` names the file or object in `host.keys`, such as "command" or "argument".
+        The keys of `core/schema/<schema>.schema.json` are known. `inner` names an object in that
+        file, as its `$defs` do: misspelt("command", "argument").
         """
         unread = [key for key in self.extra() if not key.startswith(("x-", "_", "$"))]
         if not unread:
             return ()
-        from host.keys import keys_of
         from host.run.suggestions import SURELY, closest
 
-        keys = keys_of(kind)
+        keys = _keys_in_schema(schema, inner)
         problems = []
         for key in unread:
             if key in keys:  # some keys are read only in some cases
@@ -242,6 +242,15 @@ class Fields:
         if value is None:
             value = {}
         return Fields(self.path, value, f"{self._inside}{key}")
+
+
+def _keys_in_schema(schema: str, inner: str) -> "Collection[str]":
+    """Return the keys of a kind of file, or of an object in it, from the program's own schemas."""
+    described = read_json(shipped(f"core/schema/{schema}.schema.json"))
+    if inner:
+        described = described["$defs"][inner]
+    keys: Collection[str] = described["properties"].keys()
+    return keys
 
 
 def _kind(value: "Any") -> str:

@@ -4,7 +4,7 @@ import _stat
 import posix
 
 from host.errors import CannotStartError, MissingError, Problem
-from host.run.files import basename, dirname, is_file, join
+from host.run.files import basename, is_file, join, shipped
 from host.run.process import Exec
 from host.run.records import Record
 from host.run.text import decode, quoted
@@ -155,11 +155,8 @@ def exec_of(
 
 
 def shell_library(lib_dir: str) -> str:
-    """Return the path of init.sh in the installation, else in the wheel or checkout, else ""."""
-    package = dirname(dirname(__file__))
-    checkout = dirname(dirname(package))
-    folders = (lib_dir, f"{package}/skeleton/core/lib", f"{checkout}/core/lib")
-    for folder in folders:
+    """Return the path of init.sh in the installation, else of the program, else ""."""
+    for folder in (lib_dir, shipped("core/lib")):
         path = join(folder, "init.sh")
         if is_file(path):
             return path

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import host
 from builtin_plugins.administration import templates
 from builtin_plugins.io.files.atomic import is_real_dir, remove_path, write_file
 from builtin_plugins.io.git import Git
 from host import UsageError, is_word
 from host.hook_marker import OWN_DISTRIBUTION
+from host.run.files import shipped
 
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
@@ -120,11 +120,7 @@ def shipped_library() -> Path:
 
 def _skeleton() -> Path:
     """Return the directory of the shipped files: one in the package, or a checkout's root."""
-    packages = Path(host.__file__).parent
-    skeleton = packages / "skeleton"
-    if skeleton.is_dir():
-        return skeleton
-    return packages.parent.parent
+    return Path(shipped(""))
 
 
 def is_checkout(root: str) -> bool:
