@@ -10,14 +10,23 @@ BLOCK_END = "///"
 # A line of the header: its kind and its text.
 COMMENT = "comment"
 LOCAL = "local comment"  # about the code below it; only its tags count
-# after a line such as `set -e`; only the tags of other tools count
-LATE = "late comment"
+SETTLED = "settled comment"  # below a line such as `set -e`
+LATE = "late comment"  # below an assignment; only the tags of other tools count
 DOCSTRING = "docstring"
 GAP = "gap"  # an empty line of the file
 CODE = "code"
+SETTING = "setting"  # a line such as `set -e`
 _DOCSTRINGS = {'"""': '"""', "'''": "'''", "/*": "*/"}
 # Lines of a shell that may stand above tags, beside assignments.
-_SETTINGS = ("set -", "set +", "shopt -")
+_SETTINGS = (
+    "set -",
+    "set +",
+    "shopt -",
+    "'use strict'",
+    '"use strict"',
+    "use strict",
+    "use warnings",
+)
 
 
 def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
@@ -53,11 +62,20 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
         elif not bare:
             yield GAP, ""
         else:
-            yield CODE, bare
-            may_stand_above_tags = bare.startswith(_SETTINGS) or _is_assignment(bare)
-            if not may_stand_above_tags:
+            code_kind, kind = _kinds_of(bare, kind)
+            yield code_kind, bare
+            if not kind:
                 return
-            kind = LATE
+
+
+def _kinds_of(code: str, kind: str) -> tuple[str, str]:
+    """Return the kind of a line of code, and of the comments below it, or "" if none count.
+
+    `kind` is that of the comments above.
+    """
+    if code.startswith(_SETTINGS):
+        return SETTING, LATE if kind == LATE else SETTLED
+    return CODE, LATE if _is_assignment(code) else ""
 
 
 def _begins_program(line: str, number: int) -> bool:
@@ -90,33 +108,54 @@ def _line_of_docstring(inside: str, start: str, end: str) -> str:
 
 
 def without_local_comment(rows: "list[tuple[str, str]]") -> "list[tuple[str, str]]":
-    """Return the rows; a comment directly above code, below an empty line, is only read for tags.
+    """Return the rows; a comment about the code directly below it is only read for tags.
 
-    Such a comment explains that code, not the script.
+    Such a comment stands below an empty line, and is not the first one of the file. Below a line
+    such as `set -e`, it is any comment directly above code.
     """
     result: list[tuple[str, str]] = []
     for kind, text in rows:
-        if kind != CODE:
+        if kind not in (CODE, SETTING):
             result.append((kind, text))
             continue
 
         # The block of comments above the code is `result[start:end]`.
-        end = _begin_of_kind(GAP, result, len(result))
-        start = _begin_of_kind(COMMENT, result, end)
-        if _begin_of_kind(GAP, result, start) < start:  # it is below an empty line
-            is_adjacent = end == len(result)
-            if is_adjacent or _is_title(result[start:end], text):
-                for index in range(start, end):
-                    _, line = result[index]
-                    result[index] = (LOCAL, line)
+        end = _begin_of_kind((GAP,), result, len(result))
+        start = _begin_of_kind((COMMENT, SETTLED), result, end)
+        if _is_local(result, start, end, kind, text):
+            for index in range(start, end):
+                _, line = result[index]
+                result[index] = (LOCAL, line)
         result.append((GAP, ""))
-    return result
+    return [(COMMENT if kind == SETTLED else kind, text) for kind, text in result]
 
 
-def _begin_of_kind(kind: str, rows: "list[tuple[str, str]]", end: int) -> int:
-    """Return where the rows of one kind begin that end before the index `end`."""
+def _is_local(
+    rows: "list[tuple[str, str]]", start: int, end: int, kind: str, code: str
+) -> bool:
+    """Return whether the comments `rows[start:end]` are about the code below them."""
+    if start == end or kind == SETTING:
+        return False
+    is_adjacent = end == len(rows)
+    last_kind, _ = rows[end - 1]
+    if last_kind == SETTLED:
+        return is_adjacent
+
+    above = [above_kind for above_kind, _ in rows[:start]]
+    if not above or above[-1] != GAP:
+        return False
+    is_first = not {COMMENT, DOCSTRING}.intersection(above)
+    if is_adjacent and not is_first:
+        return True
+    return _is_title(rows[start:end], code)
+
+
+def _begin_of_kind(
+    kinds: "tuple[str, ...]", rows: "list[tuple[str, str]]", end: int
+) -> int:
+    """Return where the rows of these kinds begin that end before the index `end`."""
     begin = end
-    while begin > 0 and rows[begin - 1][0] == kind:
+    while begin > 0 and rows[begin - 1][0] in kinds:
         begin -= 1
     return begin
 
@@ -154,6 +193,8 @@ def _is_function(code: str) -> bool:
 def _text_of(comment: str, mark: str) -> str:
     """Return a comment without its marks, and without the `#` that ends a line of a frame."""
     text = comment.removeprefix(mark).lstrip(mark[0])
+    if text.startswith(("/ ", "? ", "# ")):  # `#/ Usage: …`, `##? Copy a table`
+        text = text[1:]
     if text.startswith("USAGE "):  # with a blank before it, it is a word of prose
         text = f"[USAGE]{text.removeprefix('USAGE')}"
     text = text.removeprefix(" ").rstrip()
@@ -161,6 +202,5 @@ def _text_of(comment: str, mark: str) -> str:
         return text
 
     bare = text.rstrip("#").rstrip("-=*")
-    if bare.endswith("  "):
-        return bare.rstrip()
-    return text
+    is_framed = comment.startswith("##") or bare.endswith("  ")
+    return bare.rstrip() if is_framed else text

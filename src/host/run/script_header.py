@@ -20,7 +20,17 @@ from host.run.header_lines import (
     header_lines,
     without_local_comment,
 )
-from host.run.header_prose import begins_licence, first_sentence, is_heading, is_prose
+from host.run.header_prose import (
+    begins_examples,
+    continues,
+    first_sentence,
+    is_address,
+    is_directive,
+    is_heading,
+    is_licence,
+    is_origin,
+    is_prose,
+)
 from host.run.header_tags import ARGC, SUB, SUMMARIES, tag_of
 
 TYPE_CHECKING = False
@@ -29,18 +39,13 @@ if TYPE_CHECKING:
 
     from host.run.header_tags import Tag
 
-# Beginnings of comments for programs, not for people.
-_DIRECTIVES = (
-    "!", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "coding:", "coding=", "/usr/bin/",
-    "/bin/", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:", "@ts-",
-    "prettier-", "frozen_string", "[mise]",
-)  # fmt: skip
 # Tags that the next lines describe further.
 _OVER_LINES = ("arg", "option", "flag", "env")
 _USAGE_INDENT = "  "
 _MOST_BLANK_LINES = 2  # in a usage
 # Between a script's name and its summary.
-_DASHES = (" - ", ": ", " -- ", " \u2013 ", " \u2014 ")
+_DASHES = (" - ", ": ", " -- ", " : ", " \u2013 ", " \u2014 ")
+_SKIP = "skip"  # a usage was here: up to an empty line, nothing is the description
 
 
 class Header:
@@ -56,7 +61,8 @@ class Header:
         self.usage: list[str] = []
         self._name = name.lower()
         self._owner = ""  # the name of the tag in the line above
-        self._in_licence = False
+        self._in_licence = False  # in a paragraph of a licence's text
+        self._has_licence = False  # directly below a licence
         self._rows: list[tuple[str, str]] = []  # (kind, text) of each line for people
         self._read(without_local_comment([*header_lines(lines)]))
         self.description = self._first_sentence()
@@ -80,6 +86,7 @@ class Header:
 
             if (dialect, name) == (SUB, "usage"):
                 index = self._read_usage(value, rows, index)
+                self._rows.append((_SKIP, ""))
             elif (dialect, name) == (SUB, "help"):
                 self._rows += [(GAP, ""), (kind, value)]
             else:
@@ -109,23 +116,23 @@ class Header:
 
         has_words = any(map(str.isalnum, bare))
         if not has_words:
+            self._rows.append((GAP, ""))
             # A licence ends at an empty line, but in a docstring only with the docstring.
             is_gap_of_docstring = kind == DOCSTRING and bare == ""
             if not is_gap_of_docstring:
                 self._in_licence = False
-            self._rows.append((GAP, ""))
             return
 
         low = bare.lower()
-        if begins_licence(low):
-            # An SPDX tag has one line.
-            self._in_licence = not low.startswith("spdx-")
-            self._rows.append((GAP, ""))
+        # The text of a licence fills its paragraph, and an address may follow.
+        if is_licence(low):
+            self._in_licence = not low.startswith("spdx-")  # such a tag has one line
+            self._has_licence = True
+        elif self._in_licence or (self._has_licence and is_address(bare)):
             return
-
-        if self._in_licence or low.startswith(_DIRECTIVES):
-            return
-        self._rows.append((kind, text))
+        elif not is_directive(low):
+            self._has_licence = False
+            self._rows.append((kind, text))
 
     def _continues(self, text: str) -> bool:
         """Return whether a line belongs to the tag above it."""
@@ -223,12 +230,14 @@ class Header:
         return None
 
     def _is_own_name(self, text: str) -> bool:
-        """Return whether a line has only the script's name, with or without its extension."""
-        bare = text.strip(" \t`*=-").lower()
+        """Return whether a line has only the script's name: `bin/db-copy`, `DB-copy.sh`."""
+        bare = text.strip(" \t`*=-:'\"").lower()
+        if " " not in bare:
+            _, _, bare = bare.rpartition("/")
         if bare == self._name:
             return True
-        stem, _, _ = self._name.rpartition(".")
-        return stem != "" and bare == stem
+        stem, dot, _ = self._name.rpartition(".")
+        return dot != "" and bare == stem
 
     def _without_name(self, text: str) -> str:
         """Return a line without the script's name before a dash or colon: `copy - Copy a table`."""
@@ -242,27 +251,37 @@ class Header:
         return bare
 
     def _first_sentence(self) -> str:
-        """Return the first sentence of prose, joined over its lines."""
-        paragraph: list[str] = []
+        """Return the first sentence of prose, joined over its lines (CONTRACT 15)."""
+        sentence = ""
+        is_skipped = False  # below a usage, or the heading of examples
         for kind, text in [*self._rows, (GAP, "")]:
-            if self._is_part(kind, text, has_begun=paragraph != []):
-                paragraph.append(self._without_name(text))
-            elif paragraph:
-                sentence = first_sentence(" ".join(paragraph))
-                if not sentence.endswith(":"):
-                    return sentence
-                paragraph.clear()  # it says what follows, and not what the script does
+            line = self._without_name(text)
+            is_line = kind in (COMMENT, DOCSTRING) and line != ""
+            goes_on = sentence != "" and is_line and continues(sentence, line)
+            if goes_on and (is_prose(line) or is_heading(line)):
+                sentence = f"{sentence} {line}"
+                continue
+
+            if sentence:
+                found = first_sentence(sentence)
+                is_found = not found.endswith(":") and not is_origin(found)
+                if is_found:
+                    return found
+                sentence = ""
+
+            if kind == _SKIP or (is_line and begins_examples(line)):
+                is_skipped = True
+            elif kind == GAP:
+                is_skipped = False
+            elif is_line and not is_skipped and self._begins_prose(text, line):
+                sentence = line
         return ""
 
-    def _is_part(self, kind: str, text: str, *, has_begun: bool) -> bool:
-        """Return whether a line begins the paragraph of the first sentence, or continues it."""
-        if kind not in (COMMENT, DOCSTRING) or self._is_own_name(text):
+    def _begins_prose(self, text: str, line: str) -> bool:
+        """Return whether a line can begin the description; `line` is without the script's name."""
+        if self._is_own_name(text):
             return False
-
-        line = self._without_name(text)
-        if has_begun and is_heading(line):
-            return True  # the paragraph introduces a list, or ends with a source
-        is_example = text.startswith(("    ", "\t"))
+        is_example = text.startswith(("    ", "\t")) and not line[:1].isupper()
         return not is_example and is_prose(line)
 
 

@@ -18,6 +18,9 @@ DESCRIPTIONS = {
     "an introduction of a list": ("# Do the following\n# things:\n#\n# Copy it.\n", "Copy it."),
     "its own name": ("# db\n#\n# Copy it.\n", "Copy it."),
     "its own name with the extension": ("# db.sh\n# Copy it.\n", "Copy it."),
+    "its name with a folder": (
+        "# script/db: Copy all tables that the app\n#            needs to run.\n",
+        "Copy all tables that the app needs to run."),
     "its name and a dash": ("# db - Copy it.\n", "Copy it."),
     "its name and a colon": ("## db: copy it\n", "copy it"),
     "an address": ("# https://example.org/x\n# Copy it.\n", "Copy it."),
@@ -25,14 +28,15 @@ DESCRIPTIONS = {
     "an address in the text": ("# Upload it to https://example.org/x\n", "Upload it to https://example.org/x"),
     "an author": ("# Author: Me\n# TODO make it fast\n# Copy it.\n", "Copy it."),
     "an example": ("#     db x\n#\n# Copy it.\n", "Copy it."),
-    "code's own comment": ("\n# Find the branch\nbranch=$(git branch)\n", ""),
-    "code's own comment below the header": ("# Copy it.\n\n# Find it\nx=$(y)\n", "Copy it."),
+    "the file's first comment": ("\n# Copy it.\nx=$(y)\n", "Copy it."),
+    "code's own comment": ("# Copy it.\n\n# Find it\nx=$(y)\n", "Copy it."),
     "an empty line below": ("\n# Copy it.\n\nx=$(y)\n", "Copy it."),
     "the title of a function": ("\n#\n# Print it\n#\n\nabort() {\n", ""),
     "words that begin other lines": ("# Todo lists, credits\n", "Todo lists, credits"),
     "a function's description": ("\nX=1\n# Description: Print it\nprint() {\n", ""),
-    "a summary above code": ("\n# Summary: Copy it\n# Note\nset -e\n", ""),
-    "below set": ("\nset -e\n# Copy it.\n", ""),
+    "below set": ("\nset -e\n# Copy it.\n\nx=$(y)\n", "Copy it."),
+    "code's own comment below set": ("set -e\n\n# Find it\nx=$(y)\n", ""),
+    "between licence and set": ("# Copyright 2020 A\n\n# Copy it.\nset -e\nx\n", "Copy it."),
     "framed": ("######\n## Copy it.   ##\n######\n", "Copy it."),
     "a licence with a year": ("# db Copyright 2020 A. Author\n# Free.\n\n# Copy it.\n", "Copy it."),
     "a licence of paragraphs": (
@@ -45,6 +49,17 @@ DESCRIPTIONS = {
     "a lone point": ("# . `which x`\n", ". `which x`"),
     "copyright in the text": ("# Check the copyright lines\n", "Check the copyright lines"),
     "after the usage": ("# Usage: db x\n#        db y\n#\n# Copy it.\n", "Copy it."),
+    "after a usage with text": (
+        "# Usage:\n#  ./up.sh m\n# or ./up.sh\n# Pass it.\n#\n# Copy it.\n", "Copy it."),
+    "examples": ("# Examples:\n# % DRY=1 ./x.sh\n# Slow.\n", ""),
+    "a command below": ("# Run all tests\n# ./test.sh -v\n", "Run all tests"),
+    "a new sentence below": ("# Search the bundle\n#   Requires bundler.\n", "Search the bundle"),
+    "a line that goes on": ("# Search\n#   the bundle\n", "Search the bundle"),
+    "a line that has ended": ("# Search;\n# slow\n", "Search;"),
+    "commands": ("# $ x\n# % x\n# > x\n# sh -c x\n# e.g. x\n# or ./x\n# Copy it.\n", "Copy it."),
+    "an origin without a scheme": ("# Based on github.com/a/b\n\n# Copy it.\n", "Copy it."),
+    "a label with two colons": ("# :author: A. B.\n# Copy it.\n", "Copy it."),
+    "GitHub's marks": ("#/ Copy it.\n#/ Slow.\n", "Copy it."),
 }  # fmt: skip
 
 
@@ -55,6 +70,43 @@ def test_the_description_is_the_first_sentence_of_prose(
     text: str, description: str
 ) -> None:
     assert Header(f"#!/bin/sh\n{text}".splitlines(), "db.sh").description == description
+
+
+APACHE = """#!/bin/sh
+# Copyright 2020 The Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+
+set -e
+"""
+MIT = """#!/bin/sh
+# MIT License
+#
+# Copyright (c) 2020 A. Author
+#
+# Permission is hereby granted, free of charge, to any person obtaining a copy
+# of this software, subject to the following conditions:
+#
+# The above copyright notice and this permission notice shall be included in all
+# copies or substantial portions of the Software.
+#
+# THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND.
+# See <https://opensource.org/license/mit>.
+"""
+
+
+@pytest.mark.parametrize("text", [APACHE, MIT], ids=["Apache", "MIT"])
+def test_a_licence_is_not_shown(text: str) -> None:
+    header = Header(text.splitlines(), "db")
+    assert (header.description, header.paragraphs("")) == ("", [])
 
 
 USAGES = {

@@ -136,7 +136,7 @@ COMMENTS = {
     "argc": ("#!/bin/sh\n# @describe Copy it.\n# @flag -f\n", "Copy it."),
     "own key": ("#!/bin/sh\n# tool:summary=Copy it.\n# tool:args=<x>\n", "Copy it."),
     "settings only": ("#!/bin/sh\n# tool:group=db\n# tool:hidden=true\n", ""),
-    "no code": ("#!/bin/sh\nset -e\n# Copy it.\n", ""),
+    "no code": ("#!/bin/sh\nset -e\n# Copy it.\n", "Copy it."),
     "directives": ("#!/bin/sh\n# shellcheck disable=SC1\n# vim: ft=sh\n# Copy it.\n", "Copy it."),
     "licence": ("#!/bin/sh\n# Copyright 2020 A\n# All rights.\n#\n# Copy it.\n", "Copy it."),
     "SPDX": ("#!/bin/sh\n# Copyright A\n# SPDX-License-Identifier: MIT\n# Copy it.\n", "Copy it."),
