@@ -19,11 +19,11 @@ from pathlib import Path
 
 from timing import Timed, measure
 
-from builtin_plugins.administration.program.launcher import write_launcher
+from builtin_plugins.program.launcher import write_launcher
 
 _WRITE = """
 import sys
-from builtin_plugins.administration.program.launcher import write_launcher
+from builtin_plugins.program.launcher import write_launcher
 write_launcher(sys.argv[1])
 """
 _COMMAND = {"name": "Name", "description": "Description", "entrypoint": "main.sh"}

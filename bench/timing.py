@@ -101,13 +101,13 @@ import sys
 sys.path.append({packages!r})
 sys.argv = {argv!r}
 import host.__main__
-import host.run.process
+import host.processes.process
 def execute(plan):
     for line in open("/proc/self/status"):
         if line.startswith("VmHWM"):
             print(line.split()[1])
     raise SystemExit
-host.run.process.execute = execute
+host.processes.process.execute = execute
 host.__main__.main()
 """
 

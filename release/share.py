@@ -11,17 +11,17 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 
-from builtin_plugins.administration import self_commands
-from builtin_plugins.administration.templates import fill_template
+from builtin_plugins.self_commands.templates import fill_template
 from host import CommandDeclaration
-from host.cli.global_options import OPTIONS
-from host.cli.listings import root_notes
-from host.cli.topics import DOCS, TOPICS, topic
-from host.run.argument_spec import explanation, term, usage_of
-from host.run.declared_commands import parse_declared
-from host.run.importing import load_reference
+from host.arguments.spec import explanation, term, usage_of
+from host.catalog.declared_commands import parse_declared
+from host.pages.global_options import OPTIONS
+from host.pages.listings import root_notes
+from host.pages.topics import DOCS, TOPICS, topic
+from host.processes.importing import load_reference
 
 _PROJECT = Path(__file__).parents[1]
 SHARE = _PROJECT / "release" / "share"
@@ -99,9 +99,14 @@ def _tables_of_glance() -> Iterator[str]:
 
 def _declared() -> list[CommandDeclaration]:
     declarations = []
-    for declaration in self_commands.discover_commands():
-        if isinstance(declaration, CommandDeclaration):
-            declarations.append(declaration)
+    for plugin in entry_points(group="cli_host"):
+        discover_commands = getattr(plugin.load(), "discover_commands", None)
+        # The other built-in plugins take the installation, whose own commands they declare.
+        if not discover_commands or inspect.signature(discover_commands).parameters:
+            continue
+        for declaration in discover_commands():
+            if isinstance(declaration, CommandDeclaration):
+                declarations.append(declaration)
     return sorted(declarations, key=lambda declaration: declaration.words)
 
 

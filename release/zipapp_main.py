@@ -124,8 +124,8 @@ def write(path: str, text: str) -> None:
 def start(environment: str) -> None:
     """Replace this process by the unpacked program, with its caller's environment and signals."""
     sys.path.insert(0, os.path.join(environment, "lib", PYTHON, "site-packages"))
-    from host.run.caller import caller_environment
-    from host.run.process import restore_signals
+    from host.caller import caller_environment
+    from host.processes.process import restore_signals
 
     restore_signals()
     python = os.path.join(environment, "bin", "python")

@@ -41,8 +41,8 @@ _LONG = {"environment_of_all", "shim"}
 _PROGRAMS = {"install", "shared_install", "shell", "array_shell", "on_terminal"}
 # Folders in which nearly every test installs something; run them when you change what they test.
 _SLOW_FOLDERS = (
-    "builtin_plugins/administration/plugins",
-    "builtin_plugins/administration/team",
+    "builtin_plugins/plugins",
+    "builtin_plugins/team",
     "builtin_plugins/setup/linux",
     "docs",
     "package",

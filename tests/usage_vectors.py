@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from host.arguments.declarations import read_declarations
+from host.arguments.parser import CommandLine, parse
+from host.arguments.spec import TRUE
 from host.errors import UsageError
-from host.run.argument_declarations import read_declarations
-from host.run.argument_parser import CommandLine, parse
-from host.run.argument_spec import TRUE
-from host.run.json_file import Fields
+from host.files.json_file import Fields
 
 _UNKNOWN = "an unknown option is an error"
 _NO_VALUE = "a value for a flag is an error"

@@ -16,7 +16,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from builtin_plugins.administration.templates import fill_template
+from builtin_plugins.self_commands.templates import fill_template
 
 _PROJECT = Path(__file__).parents[2]
 _TAKEN = {

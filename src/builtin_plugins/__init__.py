@@ -6,7 +6,13 @@ env_sources         settings.conf, `.env` files and `envs`
 installed_when      the check mark of `setup` commands whose tool is installed
 renderers           listings as text, JSON or a tree
 setup               the installer of desktop applications
-administration      the `self` commands; hooks in `self_commands` and `plugins.hooks`
+plugins             `self plugin`: sources, changes and versions of plugins
+program             the program: launcher, updates, completion
+team                installations and projects that people share
+diagnosis           `self doctor`, `lint`, `env`, `which`
+authoring           `self new`, `edit`, `import`
+browsing            `self list`, `search`, `pick`
+history             the history of runs
 
-`store` and `io` have no hooks; the plugins share them.
+`store`, `self_commands` and `library` have no hooks; the plugins share them.
 """

@@ -1,4 +1,4 @@
-"""Find the installation, plan the run and execute it; `host.cli` handles everything else."""
+"""Find the installation, plan the run and execute it; `host.pages` handles everything else."""
 
 import _signal  # `signal` imports `enum`, which is slow
 import gc
@@ -11,23 +11,23 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 if gc.isenabled():
     gc.disable()  # too short-lived for garbage collection; a command in Python has its own process
 
+from host.caller import allows_questions, caller_environment, caller_words, is_on
 from host.errors import HostError, UsageError
-from host.run import process
-from host.run.caller import allows_questions, caller_environment, caller_words, is_on
-from host.run.installation import find_layout, open_installation, program_name
-from host.run.lock import read_lock
-from host.run.messages import Messages
-from host.run.records import Record
-from host.run.text import decode, encode
-from host.run.words import RESERVED_WORDS
+from host.installation import find_layout, open_installation, program_name
+from host.lock.lock import read_lock
+from host.messages import Messages
+from host.processes import process
+from host.record import Record
+from host.text import decode, encode
+from host.words import RESERVED_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from host.cli.global_options import GlobalOptions
-    from host.run.installation import Layout, OpenInstallation
-    from host.run.lock import Lock
+    from host.installation import Layout, OpenInstallation
+    from host.lock.lock import Lock
+    from host.pages.global_options import GlobalOptions
 
 COMPLETE = "--complete"  # what a shell's completion passes before the words of its line
 
@@ -50,7 +50,7 @@ def main() -> int:
         messages.error(error.what, error.remedy, error.suggestions)
         return error.status
     except KeyboardInterrupt:
-        from host.run.interrupts import die_of
+        from host.processes.interrupts import die_of
 
         return die_of(_signal.SIGINT)
     except Exception as failure:
@@ -110,7 +110,7 @@ def read_request(
     options: "GlobalOptions | None" = None
     switches: frozenset[str] = frozenset()
     if words and words[0].startswith("-") and words[0] != COMPLETE:
-        from host.cli.global_options import read_options
+        from host.pages.global_options import read_options
 
         options = read_options(words, messages)
         words = options.words
@@ -126,7 +126,7 @@ def read_request(
 
 
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
-    """Execute the command that `argv` names, or let `host.cli` handle the words."""
+    """Execute the command that `argv` names, or let `host.pages` handle the words."""
     layout = find_layout(argv[0], environ)
     request = read_request(argv[1:], environ, messages)
     if not request.may_run:
@@ -136,13 +136,13 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     installation = open_installation(layout, environ)
     lock = _current_lock(installation, messages, safe=request.safe)
     if request.words[0] == COMPLETE:
-        from host.cli.completion import reply
+        from host.pages.completion import reply
 
         posix.write(1, encode(reply(request.words[1:], installation, lock)))
         return 0
 
-    from host.run.catalog import Catalog
-    from host.run.plan import find_run
+    from host.catalog.catalog import Catalog
+    from host.launch.plan import find_run
 
     run = find_run(
         request.words,
@@ -167,13 +167,13 @@ def _answer(
     messages: Messages,
     start: "tuple[OpenInstallation, Lock] | None" = None,
 ) -> int:
-    """Let `host.cli` handle the words: a page, a listing, a command of the program or a mistake.
+    """Let `host.pages` handle the words: a page, a listing, a command of the program or a mistake.
 
     `start` has the installation and its lock if they were read already.
     """
-    from host.cli.dispatch import run_cli
-    from host.cli.global_options import GlobalOptions
-    from host.cli.session import Session
+    from host.pages.dispatch import run_cli
+    from host.pages.global_options import GlobalOptions
+    from host.pages.session import Session
 
     options = request.options or GlobalOptions(tuple(request.words))
     explains = options.explain and not (options.help or options.version)
@@ -189,7 +189,7 @@ def _answer(
         writes_index=not explains,
     )
     if explains:
-        from host.explain import explain
+        from host.pages.explain import explain
 
         return explain(session, options)
     return run_cli(session, options)
@@ -203,7 +203,7 @@ def _current_lock(
         lock = read_lock(installation.locks, installation.key)
         if lock is not None:
             return lock
-    from host.cli.session import Session
+    from host.pages.session import Session
 
     layout = installation.layout
     session = Session(layout, installation.environ, messages, safe=safe)

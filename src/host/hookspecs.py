@@ -34,7 +34,9 @@ from collections.abc import Iterable
 import pluggy
 
 from host.hook_marker import GROUP
-from host.listing_records import Command, Listing, Terminal
+from host.listing import Command, Listing, Terminal
+from host.plugin_functions import AfterRun, SecretScheme
+from host.record import CommandTree, EnvSource
 from host.records import (
     BrokenPlugin,
     CategoryDeclaration,
@@ -46,8 +48,6 @@ from host.records import (
     PluginPackage,
     Watch,
 )
-from host.run.plugin_functions import AfterRun, SecretScheme
-from host.run.records import CommandTree, EnvSource
 
 hookspec = pluggy.HookspecMarker(GROUP)
 

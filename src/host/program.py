@@ -9,27 +9,28 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from host.cli.contents import command_of
-from host.cli.lookup import find_command, find_whole
-from host.cli.prompt import ask_missing, masked_words
-from host.cli.session import Session
-from host.cli.variables import variables_of
+from host.arguments.masking import masked_words
+from host.arguments.parser import CommandLine, MissingArgumentsError, parse
+from host.caller import FRAMEWORK_NAMES, RUN, allows_questions, is_on
 from host.errors import HostError, MissingError, UsageError
-from host.explain import plan_of
-from host.listing_records import Category, Command
+from host.installation import Layout
+from host.launch.plan import find_named
+from host.launch.python_command import ASSUME_YES, INNER_RUN, NO_INPUT, is_told
+from host.listing import Category, Command
+from host.messages import Messages
+from host.pages.contents import command_of
+from host.pages.explain import plan_of
+from host.pages.lookup import find_command, find_whole
+from host.pages.prompt import ask_missing
+from host.pages.session import Session
+from host.pages.variables import variables_of
+from host.questions import can_ask
 from host.records import Plan
-from host.run.argument_parser import CommandLine, MissingArgumentsError, parse
-from host.run.caller import FRAMEWORK_NAMES, RUN, allows_questions, is_on
-from host.run.installation import Layout
-from host.run.layers import Variable
-from host.run.messages import Messages
-from host.run.plan import find_named
-from host.run.python_command import ASSUME_YES, INNER_RUN, NO_INPUT, is_told
-from host.run.questions import can_ask
+from host.variables.layers import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.supervised.recorded import RecordedRun
+    from host.launch.recorded import RecordedRun
 
 
 class Program:
@@ -249,7 +250,7 @@ class Program:
 
             [word for word, description in program.candidates(("deploy", "app"), "pro")]
         """
-        from host.cli.completion import Completer
+        from host.pages.completion import Completer
 
         completer = Completer(self._session.installation, self._session.lock)
         offer = completer.words(list(words), current)
@@ -326,7 +327,7 @@ class Program:
             recorded.finish(done.returncode)
         """
         # Few commands record runs of others.
-        from host.supervised.recorded import RecordedRun
+        from host.launch.recorded import RecordedRun
 
         command = self.find(words)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from host.run.records import Record
+from host.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from host.catalog.definition import Definition
     from host.errors import HostError
-    from host.run.definition import Definition
-    from host.run.layers import Variable
-    from host.run.plugin_functions import AfterRun
+    from host.plugin_functions import AfterRun
+    from host.variables.layers import Variable
 
 
 class Installation(Record):

@@ -1,17 +1,17 @@
 """Execute a planned run: take its steps, ask the user if necessary, and become the command."""
 
-from host.run import process
-from host.run.caller import REPORT
-from host.run.plan import Questions, Run
-from host.run.process import Exec
+from host.caller import REPORT
+from host.launch.plan import Questions, Run
+from host.processes import process
+from host.processes.process import Exec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from host.run.argument_parser import MissingArgumentsError
-    from host.run.definition import Definition
-    from host.run.messages import Messages
+    from host.arguments.parser import MissingArgumentsError
+    from host.catalog.definition import Definition
+    from host.messages import Messages
 
 
 class UserQuestions(Questions):
@@ -22,7 +22,7 @@ class UserQuestions(Questions):
         self.assume_yes = assume_yes
 
     def trust(self, run: Run, words: tuple[str, ...], definition: "Definition") -> None:
-        from host.cli.ask_trust import ask_trust
+        from host.pages.ask_trust import ask_trust
 
         if definition.project is not None:
             ask_trust(
@@ -36,7 +36,7 @@ class UserQuestions(Questions):
     def arguments(
         self, run: Run, missing: "MissingArgumentsError"
     ) -> "tuple[Sequence[str], Mapping[str, str]]":
-        from host.cli.prompt import ask_missing
+        from host.pages.prompt import ask_missing
 
         return ask_missing(
             missing,
@@ -58,7 +58,7 @@ def execute(run: Run, messages: "Messages") -> int:
     demands = None
     lock: int | None = None
     if run.may_need_supervision:
-        from host.supervised.start import demands_of, take_lock
+        from host.launch.start import demands_of, take_lock
 
         demands = demands_of(run)
         if demands is not None:
@@ -67,12 +67,12 @@ def execute(run: Run, messages: "Messages") -> int:
     # The user is asked last, when hardly anything else can prevent the run. If the answer is no,
     # this process ends, and with it the lock; nothing has been written for the calling shell.
     if _must_confirm(run):
-        from host.run.questions import confirm
+        from host.questions import confirm
 
         confirm(run.question, run.words)
 
     if run.definition.shell:
-        from host.run.shell_file import make_shell_file
+        from host.launch.shell_file import make_shell_file
 
         make_shell_file(run.shell_file)
 
@@ -80,7 +80,7 @@ def execute(run: Run, messages: "Messages") -> int:
     if demands is None:
         process.execute(replacement)
 
-    from host.supervised.start import start_supervised
+    from host.launch.start import start_supervised
 
     return start_supervised(run, demands, lock, replacement, messages)
 
@@ -95,14 +95,14 @@ def make_ready(run: Run, messages: "Messages") -> Exec:
             messages.debug(line)
     descriptor = run.environ.get(REPORT)
     if descriptor is not None:
-        from host.run.report import report_variables
+        from host.launch.report import report_variables
 
         report_variables(run.layers, descriptor)
 
     replacement = run.process()
     if _must_confirm(run):
         # Known before the lock is taken, because a run may wait for the lock for hours.
-        from host.run.questions import unconfirmed
+        from host.questions import unconfirmed
 
         error = unconfirmed(run.program, run.words, may_ask=run.questions.may_ask)
         if error is not None:

@@ -11,7 +11,7 @@ def width_of(text: str) -> int:
     if text.isascii() or text.replace("…", "").isascii():
         return len(text)
 
-    from host.run.importing import complete_import_path
+    from host.processes.importing import complete_import_path
 
     complete_import_path("wcwidth")
     import wcwidth

@@ -2,7 +2,7 @@
 
 import pytest
 
-from host.run.messages import Messages
+from host.messages import Messages
 from testing.shells import LIB
 
 PLAIN = ["RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "GRAY", "WHITE"]

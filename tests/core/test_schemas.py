@@ -13,16 +13,16 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from builtin_plugins.administration.plugins.team_catalogue import parse_catalogue
+from builtin_plugins.plugins.team_catalogue import parse_catalogue
 from builtin_plugins.plugins_folder.directory import read_plugin
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import read_registry
 from host import HostError, PluginError
-from host.run.definition import read_definition
-from host.run.installation import read_config
-from host.run.json_file import Fields
-from host.run.projects import Project
-from host.run.usable_projects import project_definition
+from host.catalog.definition import read_definition
+from host.catalog.usable_projects import project_definition
+from host.files.json_file import Fields
+from host.installation import read_config
+from host.projects.projects import Project
 from testing.installation import PROJECT, Made
 
 SCHEMAS: dict[str, dict[str, Any]] = {

@@ -402,7 +402,7 @@ def for_nobody(made, tmp_path_factory):
     setpriv = shutil.which("setpriv")
     if setpriv is None or os.geteuid() != 0:
         pytest.skip("setpriv as root is needed")
-    from builtin_plugins.administration.program.launcher import launcher_text
+    from builtin_plugins.program.launcher import launcher_text
 
     packages = os.path.realpath(PROJECT / "src")
     site = sysconfig.get_path("purelib")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from host.run.caller import allows_questions
+from host.caller import allows_questions
 from testing.installation import command
 from testing.terminal import on_terminal
 

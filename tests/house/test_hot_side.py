@@ -38,11 +38,11 @@ _PLANNED_RUN = """
 import sys
 sys.path.append({source!r})
 sys.argv = {argv!r}
-import host.run.process
+import host.processes.process
 def execute(plan):
     print("\\n".join(sorted(sys.modules)))
     raise SystemExit(0)
-host.run.process.execute = execute
+host.processes.process.execute = execute
 from host.__main__ import main
 main()
 """
@@ -83,7 +83,7 @@ def test_a_planned_run_imports_next_to_nothing(
     made = install(files)
     assert made.run("a", "b").status == 0  # writes the lock
     modules = set(_started(made, _PLANNED_RUN, ["a", "b"]).stdout.split())
-    assert ("host.run.settings" in modules) == (files is WHOLE)
+    assert ("host.variables.settings" in modules) == (files is WHOLE)
     assert not modules & {*_BANNED, "os"}
     assert not {name for name in modules if name.startswith("builtin_plugins")}
 
@@ -135,7 +135,7 @@ def test_what_an_answer_loads(
     made = install(PLAIN)
     made.run("a")
     modules = set(_started(made, _ANSWER, words).stderr.split())
-    assert "host.cli" in modules
+    assert "host.pages" in modules
     assert not modules & (_BANNED - may)
 
 
@@ -152,12 +152,12 @@ def test_a_recorded_run_imports_little_more(install: Callable[..., Made]) -> Non
     words = ["a", "b", "--stage=prod", "ada@example.org:/srv", address]
     assert made.run(*words).status == 0  # writes the lock
     modules = set(_started(made, _ANSWER, words).stderr.split())
-    assert "host.supervised.start" in modules
+    assert "host.launch.start" in modules
     assert not modules & {*_BANNED, "os", "__future__", "fcntl", "select"}
 
 
 def test_a_change_that_needs_no_network_loads_no_requests() -> None:
-    module = "builtin_plugins.administration.plugins.install"
+    module = "builtin_plugins.plugins.install"
     program = f"import sys, {module}; print('requests' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False

@@ -9,14 +9,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from builtin_plugins.administration.declared import (
-    FORMAT,
-    YES,
-    argument,
-    self_command,
-    text,
-)
-from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.history.page import (
     MASK,
     SHORT_ID,
@@ -26,10 +18,18 @@ from builtin_plugins.history.page import (
     json_of,
     table,
 )
+from builtin_plugins.self_commands.declared import (
+    FORMAT,
+    YES,
+    argument,
+    self_command,
+    text,
+)
+from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError, UsageError, printable
-from host.cli.session import Session
-from host.run.caller import xdg_home
-from host.supervised.history import history_path
+from host.caller import xdg_home
+from host.launch.history import history_path
+from host.pages.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
     argument(
         "words...",
         "A category or command (default: all).",
-        complete="host.cli.completion:command_words",
+        complete="host.pages.completion:command_words",
     ),
     argument("--failed", "Only runs with a status other than 0."),
     argument("--running", "Only runs that have not ended."),

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from builtin_plugins.history.page import SHORT_ID, command_line
 from builtin_plugins.history.store import RunStore
 from host import OperationError
-from host.cli.completion import Completer, Offer
-from host.run.caller import xdg_home
-from host.supervised.history import history_path
+from host.caller import xdg_home
+from host.launch.history import history_path
+from host.pages.completion import Completer, Offer
 
 _MOST = 50
 

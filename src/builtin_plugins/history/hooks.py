@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from builtin_plugins.administration.self_commands import commands_in
 from builtin_plugins.history import commands
+from builtin_plugins.self_commands.declarations import commands_in
 from host import CommandDeclaration, hookimpl
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from host.supervised.spool import lock_spool
+from host.launch.spool import lock_spool
 
 _LARGEST_NUMBER = 2**63 - 1  # that SQLite can store
 

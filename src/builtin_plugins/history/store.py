@@ -1,6 +1,6 @@
 """The database of runs.
 
-Runs append lines to the spool (see `host.supervised.spool`). `RunStore.import_spool` moves them
+Runs append lines to the spool (see `host.launch.spool`). `RunStore.import_spool` moves them
 into SQLite: it renames the spool, and removes the renamed file after the commit. If it is
 interrupted, the next import reads the renamed file again; a run that is already in the database is
 written once more with the same values. So no row is lost, and none is doubled.

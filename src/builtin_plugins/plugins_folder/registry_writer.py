@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from builtin_plugins.io.files import atomic
-from builtin_plugins.io.files.undo import signals_blocked
+from builtin_plugins.library.files import atomic
+from builtin_plugins.library.files.undo import signals_blocked
 from builtin_plugins.plugins_folder.registry import (
     LAST,
     Registry,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def main(arguments: "Sequence[str]") -> int:
     """Install, upgrade or uninstall a tool as the options request; return 0. Raises HostError."""
-    from builtin_plugins.io.files.undo import cleanup_on_signal
+    from builtin_plugins.library.files.undo import cleanup_on_signal
     from builtin_plugins.setup.command import run
 
     return cleanup_on_signal(lambda: run(arguments, os.environ, sys.platform))

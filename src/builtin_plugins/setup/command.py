@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NoReturn
 
-from builtin_plugins.io.files.undo import os_errors_explained
-from builtin_plugins.io.progress import QuietMessages
+from builtin_plugins.library.files.undo import os_errors_explained
+from builtin_plugins.library.progress import QuietMessages
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.linux import install as linux
 from builtin_plugins.setup.tool_settings import ToolSettings

@@ -5,7 +5,7 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 
-from builtin_plugins.io.files.atomic import is_real_file, write_file
+from builtin_plugins.library.files.atomic import is_real_file, write_file
 from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import Messages, OperationError, find_program
 

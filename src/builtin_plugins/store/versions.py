@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from builtin_plugins.io.files import atomic
+from builtin_plugins.library.files import atomic
 from host import OperationError
 
 STAGE = ".cli-stage-"  # prefix of the names of stages (temporary directories)
@@ -84,8 +84,8 @@ class Store:
         The directory and its missing parents are made; at the end, they are removed if empty.
         """
         # Imported here: see `staging`.
-        from builtin_plugins.io.files.file_lock import file_lock
-        from builtin_plugins.io.files.undo import undoing
+        from builtin_plugins.library.files.file_lock import file_lock
+        from builtin_plugins.library.files.undo import undoing
 
         with undoing() as undo:
             atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
@@ -183,7 +183,7 @@ def staging(directory: str) -> Iterator[str]:
     # Imported here because lists of plugins load this module.
     import tempfile
 
-    from builtin_plugins.io.files.file_lock import file_lock
+    from builtin_plugins.library.files.file_lock import file_lock
 
     remove_abandoned(directory)
     try:
@@ -220,7 +220,7 @@ def abandoned(directory: str) -> list[str]:
 
 
 def _is_free(path: str) -> bool:
-    from builtin_plugins.io.files.file_lock import file_lock  # here: see `staging`
+    from builtin_plugins.library.files.file_lock import file_lock  # here: see `staging`
 
     # The process that makes a stage holds its lock.
     with suppress(OperationError), file_lock(path):

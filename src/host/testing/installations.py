@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from builtin_plugins.administration.program.launcher import write_launcher
-from builtin_plugins.administration.program.shipped_files import shipped_library
+from builtin_plugins.program.launcher import write_launcher
+from builtin_plugins.program.shipped_files import shipped_library
+from host.lock.lock import FORMAT, checksum, stamp
 from host.program import Program
-from host.run.lock import FORMAT, checksum, stamp
 
 CLI = {"name": "Test CLI", "description": "For tests", "version": "1.2.3"}
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from host.supervised.spool import LARGE_SPOOL
+from host.launch.spool import LARGE_SPOOL
 from testing.installation import CLI, Made
 from testing.terminal import on_terminal
 from testing.waiting import wait_until

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.administration.plugins.reconcile import exclusive
+from builtin_plugins.plugins.reconcile import exclusive
 from builtin_plugins.plugins_folder.entry import (
     Entry,
     Package,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.io.progress import QuietMessages
+from builtin_plugins.library.progress import QuietMessages
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux import install, swap
 from builtin_plugins.setup.tool_settings import ToolSettings

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.administration.commands import update
-from builtin_plugins.administration.program.launcher import renew_own_files
-from builtin_plugins.administration.program.venv import copy
-from builtin_plugins.administration.program.venv.copy import VenvCopy
+from builtin_plugins.program import update
+from builtin_plugins.program.launcher import renew_own_files
+from builtin_plugins.program.venv import copy
+from builtin_plugins.program.venv.copy import VenvCopy
 from host.__main__ import main as run_main
 from testing.sweep.ground import Ground, Outcome, fingerprint
 

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from builtin_plugins.io.addresses import bare_address, fetchable
-from builtin_plugins.io.archive import UnpackOptions, extract
-from builtin_plugins.io.download import download
-from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.progress import progress_bar
+from builtin_plugins.library.addresses import bare_address, fetchable
+from builtin_plugins.library.archive import UnpackOptions, extract
+from builtin_plugins.library.download import download
+from builtin_plugins.library.files.atomic import make_directory, write_file
+from builtin_plugins.library.progress import progress_bar
 from builtin_plugins.setup import linux
 from builtin_plugins.setup.linux import ownership, swap
 from builtin_plugins.setup.linux.processor import foreign_program

@@ -6,7 +6,7 @@ know whether it made that file.
 
 import os
 
-from builtin_plugins.io.files.atomic import is_real_file
+from builtin_plugins.library.files.atomic import is_real_file
 from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, variable
 from builtin_plugins.store.versions import STAGE, Store
 from host import OperationError

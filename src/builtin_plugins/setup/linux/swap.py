@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from functools import partial
 from typing import NamedTuple
 
-from builtin_plugins.io.files import atomic
-from builtin_plugins.io.files.undo import (
+from builtin_plugins.library.files import atomic
+from builtin_plugins.library.files.undo import (
     cleanup_on_signal,
     os_errors_explained,
     signals_blocked,

@@ -22,7 +22,7 @@ from builtin_plugins.setup.linux import is_installed
 from builtin_plugins.setup.linux.swap import find_sudo
 from builtin_plugins.setup.tool_settings import ToolPaths, ToolSettings
 from host.errors import HostError, OperationError, UsageError
-from host.run.text import printable
+from host.text import printable
 from testing import httpserver
 from testing.applications import PNG, Member, application, directory, symlink, tar
 from testing.machine import NOBODY, PATHS, RUN, as_nobody, needs, tool_run, validate
@@ -526,7 +526,7 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
 def test_a_bad_offer_changes_nothing(
     name: str, options: tuple[str, ...], desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("builtin_plugins.io.download._PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("builtin_plugins.library.download._PAUSE_SECONDS", 0.01)
     if options:
         desk.run()
     offer, expected = BAD_OFFERS[name]

@@ -1,0 +1,1 @@
+"""Write commands: `self new`, `self edit` and `self import`."""

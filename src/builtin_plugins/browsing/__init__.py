@@ -1,0 +1,1 @@
+"""Find a command: `self list`, `self search` and `self pick`."""

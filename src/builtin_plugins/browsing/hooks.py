@@ -1,0 +1,16 @@
+"""The hook that declares the `self` commands which find a command."""
+
+from collections.abc import Iterator
+
+from builtin_plugins.self_commands.declarations import commands_of
+from host import CategoryDeclaration, CommandDeclaration, hookimpl
+
+
+@hookimpl
+def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
+    yield from commands_of(
+        "builtin_plugins.browsing",
+        "list",
+        "pick",
+        "search",
+    )

@@ -1,0 +1,331 @@
+"""`self pick`: choose a command on the terminal and run it."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+
+from builtin_plugins.self_commands.declared import WORDS, argument, self_command
+from builtin_plugins.self_commands.questions import why_not_asked
+from host import Command, OperationError, Program
+from host.arguments.parser import MissingArgumentsError, parse
+from host.caller import caller_words
+from host.launch.shell_file import OPTION
+from host.pages.contents import command_of
+from host.pages.help_page import help_page
+from host.pages.lookup import find_whole
+from host.pages.prompt import ask_missing, read_line
+from host.pages.session import Session
+from host.processes.programs import find_program
+from host.projects.trust import is_trusted
+from host.text import encode, printable
+from host.text_width import shortened, width_of
+
+_CANCELLED = 130  # as a shell reports Ctrl-C
+_NO_MATCH = 1  # the exit status of fzf
+_ROWS = 20  # if the height of the terminal is unknown
+_COLUMNS = 80  # if its width is unknown
+_NUMBER_WIDTH = 5  # columns of the number in front of a row
+_ROWS_FOR_PROMPT = 4
+# fzf quotes {1}, the words of the row. They are plain words, so the shell only splits them.
+_PREVIEW = 'set -f; words={1}; exec "$CLI_PICK_PROGRAM" $CLI_PICK_OPTIONS help $words'
+
+
+@self_command(
+    "pick",
+    "Choose a command on the terminal and run it",
+    {**WORDS, "required": False},
+    argument("--print", "Print the command line instead of running it."),
+)
+def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
+    """Choose a command on the terminal; answer its questions, see its command line, and run it.
+
+    WORDS limit the choice to one category. If fzf is on PATH, it shows the commands and
+    their help pages. Otherwise there is a numbered list: type a number, or a text that
+    shortens the list. There, ?3 shows the help page of command 3, Tab completes, and
+    Ctrl-C or Ctrl-D ends.
+    """
+    if not session.can_ask:
+        why = why_not_asked(session)
+        raise OperationError(f"nothing can be picked, because {why}")
+
+    chosen = _chosen(session, words)
+    if chosen is None:
+        return _CANCELLED
+
+    if print:
+        arguments = _asked_arguments(session, chosen)
+        line = shlex.join([session.program, *chosen.words, *arguments])
+        session.show_lines(line)
+        return 0
+
+    # A run that asks for arguments shows its line after the questions.
+    if _missing(session, chosen) is None:
+        _say(shlex.join([session.program, *chosen.words]))
+    _run(session, chosen.words)
+    return 0
+
+
+def _chosen(session: Session, words: tuple[str, ...]) -> Command | None:
+    """Return the command that `words` name, or let the user choose one of their category."""
+    match = find_whole(session, words)
+    if match.kind == "command":
+        return command_of(match)
+
+    commands = session.listed(words, deep=True).commands
+    if not commands:
+        raise OperationError("there is no command to pick")
+    return _choose(session, commands)
+
+
+def _choose(session: Session, commands: Sequence[Command]) -> Command | None:
+    """Return the command that the user picks, or None if the user cancels."""
+    fzf = find_program("fzf", session.environ)
+    if fzf is not None:
+        try:
+            return _choose_in_fzf(session, fzf, commands)
+        except OSError as failure:
+            # An old or broken fzf: our own list serves the user better than an error.
+            _say(f"fzf: {failure.strerror}")
+
+    try:
+        return _choose_in_list(session, commands)
+    except EOFError:
+        _say("")
+        return None
+
+
+def _choose_in_fzf(
+    session: Session, fzf: str, commands: Sequence[Command]
+) -> Command | None:
+    """Let the user choose in fzf. Raises OSError if fzf cannot be used here."""
+    colours = "always" if session.messages.colours(2) else "never"
+    options = [*_switches(session), "--color", colours]
+    environ = {
+        **session.environ,
+        "SHELL": "/bin/sh",  # fzf starts the preview with it
+        "CLI_PICK_PROGRAM": _launcher(session),
+        "CLI_PICK_OPTIONS": shlex.join(options),
+    }
+
+    argv = [
+        fzf,
+        "--layout=reverse",
+        "--height=80%",
+        "--tabstop=1",
+        "--no-multi",
+        "--delimiter=\t",
+        "--preview",
+        _PREVIEW,
+        "--preview-window=down,60%,wrap",
+    ]
+
+    rows = "\n".join(_rows(session, commands))
+    finished = subprocess.run(
+        argv,
+        input=encode(rows),
+        stdout=subprocess.PIPE,
+        env=environ,
+        check=False,
+    )
+
+    if finished.returncode == _CANCELLED:
+        return None
+    if finished.returncode == _NO_MATCH:
+        raise OperationError("no command was picked")
+
+    # fzf prints the chosen row, which starts with the command's words and a tab.
+    row = finished.stdout.decode("utf-8", "replace")
+    first, _, _ = row.partition("\t")
+    words = tuple(first.split())
+    for command in commands:
+        if command.words == words:
+            return command
+    raise OSError(0, f"failed with status {finished.returncode}")
+
+
+def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | None:
+    """Let the user choose by number or text. Raises EOFError if the user closes the input."""
+    shown: Sequence[Command] = commands
+    names = [" ".join(command.words) for command in commands]
+    while True:
+        _show_list(session, shown)
+        prompt = "number or text: "
+        if len(shown) == 1:
+            prompt = f"Enter takes it; or a {prompt}"
+        text = read_line(prompt, names).strip()
+
+        # `3` takes command 3, and `?3` shows its help page.
+        number = text.removeprefix("?").strip()
+        if number.isdecimal():
+            if not 1 <= int(number) <= len(shown):
+                _say(f"expected a number from 1 to {len(shown)}")
+                continue
+            command = shown[int(number) - 1]
+            if text == number:
+                return command
+            _show_help(session, command)
+            read_line("Enter shows the list: ", ())
+            continue
+
+        if text == "" and len(shown) == 1:
+            return shown[0]
+        if text in names:
+            return commands[names.index(text)]
+
+        # A text shortens the list; an empty line shows all commands again.
+        shown = _matching(commands, text)
+        if not shown:
+            _say(f"no command contains {text}")
+            shown = commands
+
+
+def _show_help(session: Session, command: Command) -> None:
+    match = session.find(command.words)
+    page = help_page(session, session.catalog, match, command.definition)
+    os.write(2, encode(page))
+
+
+def _matching(commands: Sequence[Command], text: str) -> list[Command]:
+    """Return the commands whose words or description contain every word of `text`."""
+    terms = text.lower().split()
+    matching = []
+    for command in commands:
+        words = " ".join(command.words)
+        searched = f"{words} {command.definition.description}".lower()
+        if all(term in searched for term in terms):
+            matching.append(command)
+    return matching
+
+
+def _show_list(session: Session, commands: Sequence[Command]) -> None:
+    columns = _COLUMNS
+    height = _ROWS
+    with suppress(OSError):
+        size = os.get_terminal_size(2)
+        columns = size.columns or _COLUMNS  # some terminals report a size of 0
+        height = size.lines or _ROWS
+
+    # The list must not scroll away its own first rows.
+    most = max(height - _ROWS_FOR_PROMPT, 1)
+    rows = _rows(session, commands[:most], columns - _NUMBER_WIDTH)
+    for number, row in enumerate(rows, 1):
+        _say(f"{number:>{_NUMBER_WIDTH - 2}}  {row}".replace("\t", " "))
+
+    if len(commands) > most:
+        _say(f"     and {len(commands) - most} more; a text shortens the list")
+
+
+def _rows(
+    session: Session, commands: Sequence[Command], columns: int | None = None
+) -> list[str]:
+    """Return a row for each command: its padded words, a tab, its description and marks.
+
+    With `columns`, a row has at most that many: its description is shortened, but not its marks.
+    """
+    names = [" ".join(command.words) for command in commands]
+    width = max(map(width_of, names), default=0)
+    room = None
+    if columns is not None:
+        room = columns - width - len("\t ")
+
+    rows = []
+    for name, command in zip(names, commands, strict=True):
+        about = _about(session, command, room)
+        row = f"{name.ljust(width)}\t {about}"
+        if columns is not None:
+            row = shortened(row, columns)  # the name alone may be too long
+        rows.append(row)
+    return rows
+
+
+def _about(session: Session, command: Command, columns: int | None) -> str:
+    """Return a command's description and marks; only the description is shortened."""
+    description = printable(command.definition.description)
+    marks = ""
+    for mark in command.indicators(session.terminal):
+        marks += f" {mark}"
+    if columns is not None:
+        room = columns - width_of(marks)
+        description = shortened(description, max(room, 1))
+    return f"{description}{marks}".lstrip()
+
+
+def _missing(session: Session, chosen: Command) -> MissingArgumentsError | None:
+    """Return what a run without arguments has to ask for, or None."""
+    declared = chosen.definition.args
+    try:
+        parse(declared, (), session.program, chosen.words, session.run_environ)
+    except MissingArgumentsError as missing:
+        return missing
+    return None
+
+
+def _asked_arguments(session: Session, chosen: Command) -> list[str]:
+    """Ask for the missing arguments, as a run does, and return the arguments.
+
+    A secret is not printed, so the run itself asks. It also asks if its project is not trusted yet,
+    because the choices of an argument may come from a program of the project.
+    """
+    definition = chosen.definition
+    missing = _missing(session, chosen)
+    if missing is None:
+        return []
+
+    for declared in definition.args:
+        if declared.secret and declared.required:
+            return []
+    if definition.project is not None and not is_trusted(definition):
+        return []
+
+    words, _ = ask_missing(
+        missing,
+        definition,
+        (),
+        session.environ,
+        may_ask=session.may_ask,
+        shows_line=False,
+    )
+    return words
+
+
+def _run(session: Session, words: Sequence[str]) -> None:
+    """Replace this process with an ordinary run of the command."""
+    launcher = _launcher(session)
+    argv = [launcher]
+    if session.shell_file:
+        argv += [OPTION, session.shell_file]
+    argv += _switches(session)
+    argv += words
+
+    environ = {}
+    for name, value in session.environ.items():
+        environ[encode(name)] = encode(value)
+    encoded = [encode(word) for word in argv]
+    os.execve(launcher, encoded, environ)
+
+
+def _switches(session: Session) -> list[str]:
+    """Return the global options of this call that a run takes, too."""
+    switches = []
+    if session.safe:
+        switches.append("--safe")
+    if session.assume_yes:
+        switches.append("--yes")
+    return switches
+
+
+def _launcher(session: Session) -> str:
+    """Return the path of the program as the user called it. Raises MissingError."""
+    called = os.path.abspath(caller_words()[0])
+    is_launcher = os.path.basename(called) == session.program
+    if is_launcher and os.access(called, os.X_OK):
+        return called
+
+    # The call was another one, such as `python -m host`.
+    return Program(session).executable
+
+
+def _say(text: str) -> None:
+    os.write(2, encode(f"{printable(text)}\n"))

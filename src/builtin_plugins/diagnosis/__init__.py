@@ -1,0 +1,1 @@
+"""Explain and check an installation: `self doctor`, `lint`, `env`, `which` and others."""

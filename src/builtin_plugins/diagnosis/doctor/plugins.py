@@ -1,0 +1,135 @@
+"""Checks of plugins and of what the program records about them."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from functools import partial
+
+from builtin_plugins.diagnosis.doctor.subject import Subject, finding
+from builtin_plugins.library.files.atomic import remove_path
+from builtin_plugins.plugins.commands.sync import sync_plugin
+from builtin_plugins.plugins.install import Choices
+from builtin_plugins.plugins.reconcile import reconcile_if_free
+from builtin_plugins.plugins.sources.base import make_source
+from builtin_plugins.plugins_folder.directory import (
+    ENTRY_FILE,
+    read_kept_entry,
+    store_of,
+)
+from builtin_plugins.plugins_folder.entry import LOCAL, REGISTRY, Entry
+from builtin_plugins.plugins_folder.registry import effective_registry
+from builtin_plugins.program.shipped_files import (
+    HASHES,
+    has_damaged_hashes,
+    renew_hashes,
+)
+from builtin_plugins.self_commands.findings import Finding
+from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
+from builtin_plugins.store.versions import abandoned
+from host import HostError
+from host.pages.session import Session
+from host.projects.trust import read_trusted, trusted_file
+
+_SYNC_SECONDS = 600.0  # limit for each download of `doctor --fix`
+
+
+def plugins(subject: Subject) -> Iterator[Finding]:
+    """Yield the plugins that are broken or whose files are missing."""
+    unusable: dict[str, Entry] = {}
+    for entry in effective_registry(subject.plugins_dir).entries.values():
+        if not entry.enabled:
+            continue
+        if not make_source(entry).is_present(subject.plugins_dir):
+            unusable[entry.name] = entry
+
+    for plugin in subject.lock.plugins.values():
+        if not plugin.broken:
+            continue
+        if plugin.name in (REGISTRY, LOCAL):
+            yield finding(plugin.broken, "fix this file")
+        # Each plugin has one finding; those about the unusable ones follow.
+        elif plugin.name not in unusable:
+            text = f"plugin {plugin.full_name} is broken: {plugin.broken}"
+            disable = f"{subject.call} self plugin disable {plugin.name}"
+            yield finding(text, f"fix the plugin, or: {disable}")
+
+    for entry in unusable.values():
+        yield _unusable(subject, entry)
+
+
+def _unusable(subject: Subject, entry: Entry) -> Finding:
+    """Return the finding about a plugin whose current version cannot be used."""
+    call = f"{subject.call} self plugin"
+    text = f"the files of plugin {entry.name} are missing"
+    known = subject.lock.plugins.get(entry.name)
+    if known and not known.missing:
+        text = f"plugin {entry.name} is broken: {known.broken}"
+
+    # Only the user has the files of a linked directory.
+    if entry.is_linked:
+        return finding(text, f"put them back, or: {call} remove {entry.name}")
+
+    fix = partial(_sync, subject.session, entry)
+    return finding(text, f"{call} sync, or: {call} remove {entry.name}", fix)
+
+
+def _sync(session: Session, entry: Entry) -> None:
+    sync_plugin(session, entry, Choices(yes=False, force=True), _SYNC_SECONDS)
+
+
+def records(subject: Subject) -> Iterator[Finding]:
+    """Yield the damaged files in which the program records trust, versions and checksums."""
+    try:
+        read_trusted(subject.environ)
+    except HostError as error:
+        path = trusted_file(subject.environ)
+        remedy = error.remedy or f"rm {shlex.quote(path)}"
+        yield finding(error.what, remedy)
+
+    for entry in effective_registry(subject.plugins_dir).entries.values():
+        yield from _damaged_versions(subject, entry)
+
+    root = subject.layout.root
+    if has_damaged_hashes(root):
+        text = f"{os.path.join(root, HASHES)}: is damaged"
+        remedy = f"{subject.call} self doctor --fix"
+        yield finding(text, remedy, partial(renew_hashes, root))
+
+
+def _damaged_versions(subject: Subject, entry: Entry) -> Iterator[Finding]:
+    """Yield the versions of a plugin that lack their record of the registry's entry."""
+    store = store_of(subject.plugins_dir, entry.name)
+    versions = dict.fromkeys([entry.version_dir, *entry.versions])
+    for version in filter(None, versions):
+        path = store.path(version)
+        if not os.path.isdir(path):
+            continue
+        if read_kept_entry(path) is not None:
+            continue
+
+        remedy = f"rm -r {shlex.quote(path)}"
+        if version == entry.version_dir:  # only the current version is needed again
+            remedy += f" && {subject.call} self plugin sync"
+        yield finding(f"{path}/{ENTRY_FILE}: is damaged or missing", remedy)
+
+
+def leftovers(subject: Subject) -> Iterator[Finding]:
+    """Yield the leftovers of interrupted changes, but nothing that a running change uses."""
+    if abandoned(subject.plugins_dir):
+        yield finding(
+            f"{subject.plugins_dir}: a change to the plugins was interrupted",
+            f"{subject.call} self plugin list",
+            partial(reconcile_if_free, subject.plugins_dir),
+        )
+
+    for command in subject.commands:
+        if command.definition.entrypoint != ENTRYPOINT:
+            continue
+
+        settings = tool_settings_of(command, subject.environ)
+        for path in abandoned(settings.paths.install_dir):
+            yield finding(
+                f"{path} is left over from an interrupted change",
+                f"rm -r {shlex.quote(path)}",
+                partial(remove_path, path),
+            )

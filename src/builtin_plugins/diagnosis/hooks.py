@@ -1,0 +1,19 @@
+"""The hook that declares the `self` commands which explain and check an installation."""
+
+from collections.abc import Iterator
+
+from builtin_plugins.self_commands.declarations import commands_of
+from host import CategoryDeclaration, CommandDeclaration, hookimpl
+
+
+@hookimpl
+def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
+    yield from commands_of(
+        "builtin_plugins.diagnosis",
+        "doctor",
+        "env",
+        "info",
+        "lint",
+        "lock",
+        "which",
+    )

@@ -1,0 +1,185 @@
+"""Call git with a time limit, without prompts, and without running a repository's code."""
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from builtin_plugins.library.addresses import parse
+from builtin_plugins.library.bounded_call import bounded_call
+from host import OperationError, masked_text
+
+_KEPT_VARIABLES = (  # prefixes of the GIT_ variables that are passed to git
+    "GIT_SSH",
+    "GIT_SSL_",
+    "GIT_PROXY_",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+)
+# The configuration of every call, with which git runs no code of a repository and never asks.
+_CONFIGURATION = (
+    "core.hooksPath=/dev/null",
+    "protocol.ext.allow=never",
+    "core.fsmonitor=false",
+    "core.askPass=true",
+    "credential.interactive=false",
+    "http.lowSpeedLimit=1000",
+    "http.lowSpeedTime=30",
+    "transfer.fsckObjects=true",
+    "fetch.fsckObjects=true",
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "core.bigFileThreshold=8m",  # git streams larger blobs to save memory
+)
+_ANSWER_LIMIT = 64 << 20  # bytes of output
+_LONGEST_REASON = 500  # characters in a message
+_UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
+# git prints this after ssh's error
+_UNREAD = "fatal: Could not read from remote repository"
+
+
+def login_of(address: str) -> dict[str, str]:
+    """Return the variables that make git send the login of an https address.
+
+    git passes addresses to its child processes as arguments, which every user of the machine can
+    read. Therefore, git gets an address without user and password, and these variables set a header
+    for the address's site.
+    """
+    parts = parse(address)
+    if parts is None or parts.scheme != "https":
+        return {}
+    if not parts.user:
+        return {}
+
+    login = f"{unquote(parts.user)}:{unquote(parts.password)}"
+    encoded = b64encode(login.encode()).decode()
+    return {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"http.{parts.site}/.extraHeader",
+        "GIT_CONFIG_VALUE_0": f"Authorization: Basic {encoded}",
+    }
+
+
+def _wait_silently(message: str) -> None:
+    del message
+
+
+@dataclass
+class Git:
+    """A callable that runs git in `directory`.
+
+    `login` has the environment variables from `login_of`, with which git logs in to a server. Each
+    call may take at most `seconds`, and inherits the descriptors `held`. `on_wait` is called with a
+    message while another process updates the checkout.
+    """
+
+    directory: str
+    environ: Mapping[str, str]
+    seconds: float
+    login: Mapping[str, str] = field(default_factory=dict)
+    held: tuple[int, ...] = ()
+    on_wait: Callable[[str], object] = _wait_silently
+
+    def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
+        """Run `git ARGUMENTS` with the input `given`; return its output.
+
+        Raises OperationError if git fails or takes too long.
+        """
+        called = f"git {arguments[0]}"
+        command = ["git"]
+        for setting in _CONFIGURATION:
+            command += ["-c", setting]
+        command += arguments
+
+        try:
+            ending = bounded_call(
+                command,
+                self._environment(),
+                self.seconds,
+                called,
+                given=given,
+                directory=self.directory,
+                held=self.held,
+                most=_ANSWER_LIMIT,
+            )
+        except FileNotFoundError:
+            hint = "install git, or use an archive as the source"
+            raise OperationError("git is not installed", hint) from None
+
+        if ending.status:
+            complaint = ending.stderr.decode("utf-8", "replace")
+            reason = self._reason(complaint)
+            raise OperationError(f"{called}: {reason}")
+        return ending.stdout
+
+    def contact(self, address: str, *arguments: str) -> bytes:
+        """Run a git command that contacts the server at `address`; errors name the address."""
+        try:
+            return self(*arguments)
+        except OperationError as error:
+            raise OperationError(f"{address}: {error.what}", error.remedy) from None
+
+    def _reason(self, complaint: str) -> str:
+        """Return the line of git's error output that says why it failed."""
+        # ssh gives the reason before this line of git.
+        text = complaint.replace("\r", "\n")
+        before, unread, _ = text.partition(_UNREAD)
+        lines = []
+        for line in before.split("\n"):
+            if line.strip():
+                lines.append(line.strip())
+
+        # A line of git says more than the last line, which may be a server's.
+        reason = unread or "failed without a message"
+        if lines:
+            reason = lines[-1]
+        for line in lines:
+            if line.startswith(("fatal:", "error:", "ERROR")):
+                reason = line
+                break
+        return masked_text(reason)[:_LONGEST_REASON]
+
+    def _environment(self) -> dict[str, str]:
+        """Return the environment of git: no variable of the caller makes it run or ask anything."""
+        environ = {}
+        for name, value in self.environ.items():
+            # The others could name another repository, or a program for passwords.
+            is_of_git = name.startswith(("GIT_", "SSH_ASKPASS"))
+            if not is_of_git or name.startswith(_KEPT_VARIABLES):
+                environ[name] = value
+
+        return {
+            **environ,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ALLOW_PROTOCOL": "https:ssh:git:file",
+            "GIT_ASKPASS": "true",
+            "SSH_ASKPASS_REQUIRE": "never",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "LC_ALL": "C",
+            **self.login,
+        }
+
+
+def newer_commit(git: Git) -> str:
+    """Return the newest commit of the upstream branch, or "" if HEAD contains it; fetch nothing."""
+    head = git("symbolic-ref", "HEAD").decode().strip()
+    upstream = git("for-each-ref", _UPSTREAM, head).decode().strip()
+    remote, _, branch = upstream.partition(" ")
+
+    listed = git.contact(remote, "ls-remote", "--", remote, branch)
+    commit, _, _ = listed.decode().partition("\t")
+    if has_commit(git, commit):
+        return ""
+    return commit
+
+
+def has_commit(git: Git, commit: str) -> bool:
+    """Return whether HEAD contains a commit; False if the local repository lacks the commit."""
+    try:
+        git("merge-base", "--is-ancestor", commit, "HEAD")
+    except OperationError:
+        return False
+    return True

@@ -1,0 +1,49 @@
+"""`self plugin enable` and `self plugin disable`."""
+
+from builtin_plugins.plugins.change import (
+    begin_change,
+    locked_registry,
+)
+from builtin_plugins.plugins.inventory import named_plugin
+from builtin_plugins.plugins.reconcile import now
+from builtin_plugins.self_commands.declared import PLUGIN, self_command
+from host.pages.session import Session
+
+
+@self_command(
+    "plugin enable",
+    "Enable a plugin",
+    PLUGIN,
+)
+def plugin_enable(session: Session, name: str) -> None:
+    """Enable the plugin NAME."""
+    _switch(session, name, on=True)
+
+
+@self_command(
+    "plugin disable",
+    "Disable a plugin, but keep its files",
+    PLUGIN,
+)
+def plugin_disable(session: Session, name: str) -> None:
+    """Disable the plugin NAME: its files stay, but its Python code is not imported."""
+    _switch(session, name, on=False)
+
+
+def _switch(session: Session, name: str, *, on: bool) -> None:
+    with begin_change(session) as change:
+        entry = named_plugin(session, name).entry
+        with locked_registry(change) as locked:
+            # A package of the environment has an entry only if it is or was disabled.
+            new_entry = entry.replaced(installedAt=now())
+            entry = locked.registry.entries.get(entry.name, new_entry)
+            is_change = entry.enabled != on
+            if is_change:
+                locked.registry.put(entry.replaced(enabled=on))
+                locked.save()
+
+    state = "enabled" if on else "disabled"
+    line = f"{entry.name} is {state}"
+    if not is_change:
+        line += " already"
+    session.show_lines(line)

@@ -1,0 +1,85 @@
+"""The contents of a plugin that is a directory, read from its files only."""
+
+import os
+from collections.abc import Iterator
+
+from builtin_plugins.plugins.python_text import declarations_in
+from builtin_plugins.plugins_folder.directory import MANIFEST, missing_path
+from builtin_plugins.plugins_folder.version import PluginVersion, Words
+from builtin_plugins.self_commands.left_out import left_out
+from host import Definition, PluginError, Problem
+from host.catalog.catalog import Catalog
+from host.catalog.command_files import FolderNode
+from host.files.json_file import Fields, read_json
+from host.files.paths import read_regular
+from host.lock.lock import Lock
+from host.pages.contents import Contents, contents
+from host.record import CommandTree
+
+_HOOKS_LIMIT = 1 << 20  # maximum size of a hooks file in bytes
+
+
+def read_contents(plugin: PluginVersion) -> PluginVersion:
+    """Return a directory plugin with what its files show.
+
+    Raises PluginError if its plugin.json names a missing file.
+    """
+    missing = missing_path(plugin)
+    if missing:
+        raise PluginError(missing)
+
+    tree = plugin.tree
+    catalog = Catalog(Lock([tree]))
+    inside = contents(catalog, (), deep=True)
+
+    ignored: list[Problem] = []
+    if tree.scripts is not None:
+        top = os.path.realpath(tree.path)  # the nodes have real paths
+        ignored += _files_left_out(catalog, (), top)
+        for category in inside.categories:
+            ignored += _files_left_out(catalog, category.words, top)
+
+    code = b""
+    if plugin.hooks_file:
+        code = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
+    hooks, words_in_code = declarations_in(code)
+    declared = [(*tree.under, *words) for words in words_in_code]
+
+    return plugin.replaced(
+        commands=_definitions(inside),
+        hooks=hooks,
+        declared=tuple(declared),
+        problems=(*misspelt_keys(plugin.root), *inside.problems),
+        left_out=tuple(ignored),
+    )
+
+
+def _definitions(inside: Contents) -> dict[Words, Definition]:
+    return {command.words: command.definition for command in inside.commands}
+
+
+def _files_left_out(catalog: Catalog, words: Words, top: str) -> Iterator[Problem]:
+    """Yield the files in a category that are not commands, with paths relative to `top`."""
+    for node in catalog.find(words).nodes:
+        if not isinstance(node, FolderNode):
+            continue
+        for finding in left_out(node):
+            path = os.path.relpath(finding.problem.path, top)
+            yield Problem(path, finding.problem.text)
+
+
+def read_commands(
+    *trees: CommandTree,
+) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
+    """Return the commands in `trees` by their words, and the problems in invalid definitions."""
+    catalog = Catalog(Lock(list(trees)))
+    inside = contents(catalog, (), deep=True)
+    return _definitions(inside), tuple(inside.problems)
+
+
+def misspelt_keys(root: str) -> tuple[Problem, ...]:
+    """Return a problem for each unknown key in plugin.json that resembles a known one."""
+    path = os.path.join(root, MANIFEST)
+    if not os.path.exists(path):
+        return ()
+    return Fields(path, read_json(path)).misspelt("plugin")

@@ -1,0 +1,1 @@
+"""How the plugins of this program declare `self` commands, and what these commands share."""

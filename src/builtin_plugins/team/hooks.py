@@ -1,0 +1,17 @@
+"""The hook that declares the `self` commands which share an installation and its projects."""
+
+from collections.abc import Iterator
+
+from builtin_plugins.self_commands.declarations import commands_of
+from host import CategoryDeclaration, CommandDeclaration, hookimpl
+
+
+@hookimpl
+def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
+    yield from commands_of(
+        "builtin_plugins.team",
+        "init_command",
+        "publish_installer",
+        "sync",
+        "trust",
+    )

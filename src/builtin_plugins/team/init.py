@@ -1,0 +1,319 @@
+"""`self init --from`: make an installation from a team's source, first in a staging directory."""
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from builtin_plugins.library.files import atomic
+from builtin_plugins.library.git import Git
+from builtin_plugins.plugins.change import (
+    Change,
+    begin_change_in,
+)
+from builtin_plugins.plugins.commands import sync
+from builtin_plugins.plugins.directory_contents import read_commands
+from builtin_plugins.plugins.install import Choices
+from builtin_plugins.plugins.preview import command_lines, preview
+from builtin_plugins.plugins.sources.base import PluginSource
+from builtin_plugins.plugins_folder import registry
+from builtin_plugins.plugins_folder.entry import LOCAL
+from builtin_plugins.program import completion, shipped_files
+from builtin_plugins.program.launcher import (
+    ensure_launcher,
+    launchers_in,
+    write_launcher,
+)
+from builtin_plugins.program.on_path import link_on_path
+from builtin_plugins.self_commands.pages import plural
+from builtin_plugins.self_commands.questions import ask_to_continue
+from builtin_plugins.team.contained import (
+    contained_plugins,
+    show_contained,
+)
+from builtin_plugins.team.source import fetch, team_source
+from host import HostError, OperationError
+from host.caller import xdg_home
+from host.installation import Layout, read_config
+from host.pages.session import Session
+from host.record import CommandTree
+
+_OTHER_PLACE = "choose another directory, or use --name NAME"
+_GIT_SECONDS = 60.0
+
+# Appended to the shipped .gitignore, whose own patterns keep some of these files in git.
+_MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{LOCAL}")
+
+
+def init_from(
+    session: Session,
+    text: str,
+    directory: str | None,
+    name: str | None,
+    *,
+    yes: bool,
+    timeout: float,
+) -> None:
+    """Make an installation from SOURCE, or complete one that was made from SOURCE before."""
+    source = team_source(text)
+    root = _root(session, directory, name)
+
+    # Without DIRECTORY and NAME, only the source's cli.json knows the name and so the directory.
+    is_place_known = bool(directory or name)
+    if not is_place_known or not _has_config(root):
+        above = os.path.dirname(root)
+        atomic.make_directory(above)
+        with begin_change_in(session, above, timeout) as change:
+            fetch(source, change)
+            own_name = _own_name(change.files, source)  # also checks cli.json
+            if not name:
+                name = own_name or session.program
+            root = _root(session, directory, name)
+            if not _has_config(root):
+                _make(source, root, name, change, yes=yes)
+                yes = True  # do not ask again: _make has asked
+
+    if name is None:
+        name = _name_of_launcher(root) or session.program
+
+    if source_of_installation(root, session.environ) != source.entry.source:
+        what = f"{root}: this installation was not made from {source.entry.source}"
+        raise OperationError(what, _OTHER_PLACE)
+    _finish(session, source, root, name, yes=yes, timeout=timeout)
+
+
+def _name_of_launcher(root: str) -> str:
+    """Return the name of an installation's program, or "" without a launcher."""
+    launchers = launchers_in(os.path.join(root, "core"))
+    if not launchers:
+        return ""
+    return os.path.basename(launchers[0])
+
+
+def _root(session: Session, directory: str | None, name: str | None) -> str:
+    """Return the absolute path of the installation to make.
+
+    It is `directory`, or else the value of CLI_DIR, or else a folder in the data directory.
+    """
+    layout = session.layout
+    if name:
+        shipped_files.check_program_name(name)
+    if directory:
+        return os.path.abspath(directory)
+
+    is_set_by_caller = not layout.default and layout.launcher != layout.root  # CLI_DIR
+    if is_set_by_caller:
+        return layout.root
+
+    if not name:
+        name = session.program
+    data_dir = xdg_home(session.environ, "DATA")
+    return os.path.realpath(os.path.join(data_dir, name))
+
+
+def _own_name(root: str, source: PluginSource) -> str:
+    """Return the name in the source's cli.json, in lower case, or "" for no valid name."""
+    if not _has_config(root):
+        return ""
+
+    try:
+        config = read_config(_config_file(root))
+    except HostError as error:
+        # The user knows the source, and not the temporary directory.
+        problem = error.problem.replaced("core/cli.json", error.problem.text)
+        problem = problem.inside(source.entry.source)
+        raise type(error)(problem) from None
+
+    inside = os.path.join(os.path.realpath(root), "")
+    plugins_dir = os.path.realpath(os.path.join(root, config.plugins_dir))
+    if not plugins_dir.startswith(inside):
+        what = "core/cli.json: plugins_dir must be inside the installation"
+        raise OperationError(f"{source.entry.source}: {what}")
+
+    name = config.name.lower()
+    if not shipped_files.is_program_name(name):
+        return ""
+    return name
+
+
+def _config_file(root: str) -> str:
+    return os.path.join(root, shipped_files.CLI_JSON)
+
+
+def _has_config(root: str) -> bool:
+    return os.path.lexists(_config_file(root))
+
+
+def _make(
+    source: PluginSource, root: str, name: str, change: Change, *, yes: bool
+) -> None:
+    """Complete the staged files, show their contents, ask, and move them to `root`."""
+    if not _is_free(root):
+        what = f"{root}: already exists and is not empty"
+        raise OperationError(what, _OTHER_PLACE)
+
+    _complete(source, change, name)
+    staged = session_of(change.session, change.files, name)
+    _show_contents(source, root, name, change, staged)
+
+    show = partial(preview, staged, None)
+    for entry in sync.missing_entries(staged):
+        # Nothing may be built before the question.
+        choices = Choices(yes=yes, force=True, dry_run=entry.is_package)
+        sync.sync_plugin(staged, entry, choices, change.seconds, show)
+    ask_to_continue(change.session, "Create it?", yes, "nothing was created")
+    _move(change.files, root)
+
+
+def _is_free(root: str) -> bool:
+    """Return whether there is nothing at `root`, or an empty directory."""
+    if not os.path.lexists(root):
+        return True
+    return os.path.isdir(root) and not os.listdir(root)
+
+
+def _move(files: str, root: str) -> None:
+    """Give the directory `files` the name `root`, which is free."""
+    above = os.path.dirname(root)
+    os.chmod(files, atomic.mode_below(above))
+    # The files must be on disk before their directory gets its name.
+    atomic.sync_file_system(files)
+    with suppress(FileNotFoundError):
+        os.rmdir(root)
+    os.rename(files, root)
+    atomic.sync_directory(above)
+
+
+def _show_contents(
+    source: PluginSource, root: str, name: str, change: Change, staged: Session
+) -> None:
+    """Show the commands of the staged installation, and the plugins that it contains."""
+    session = change.session
+    session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
+
+    commands_dir = staged.installation.commands_dir
+    commands, problems = read_commands(CommandTree(commands_dir, scripts={}))
+    lines = command_lines({" ": commands.items()})
+    session.show_lines(f"commands: {len(commands)}", *lines)
+    for problem in problems:
+        session.messages.warn(str(problem).replace(f"{change.files}/", ""))
+
+    show_contained(staged, contained_plugins(staged, source.entry.source))
+
+
+def _complete(source: PluginSource, change: Change, name: str) -> None:
+    """Add missing files: the launcher, the library, cli.json and git's ignore patterns."""
+    root = change.files
+    address = source.entry.source
+    launcher = os.path.join(root, "core", name)
+    if os.path.lexists(launcher):
+        what = f"{address}: contains core/{name}, which the new launcher would replace"
+        remedy = f"run git rm core/{name} in the source, or use --name"
+        raise OperationError(what, remedy)
+
+    for directory in ("core", "commands", "plugins"):
+        os.makedirs(os.path.join(root, directory), exist_ok=True)
+    if not _has_config(root):
+        atomic.write_file(_config_file(root), shipped_files.cli_json(name))
+
+    # A team's repository has its own .gitignore; `prepare_git` writes to .git/info/exclude.
+    shipped_files.add_missing(root, name, without=(shipped_files.GITIGNORE,))
+    if source.is_from_git:
+        prepare_git(root)
+    else:
+        record = os.path.join(root, shipped_files.TEAM_SOURCE)
+        atomic.write_file(record, f"{address}\n")
+    write_launcher(launcher)
+
+
+def prepare_git(root: str) -> None:
+    """In a checkout, make git ignore this machine's files and the user's own plugins."""
+    exclude = os.path.join(root, ".git", "info", "exclude")
+    patterns = shipped_files.gitignore().read_text(encoding="utf-8")
+    for pattern in _MORE_IGNORED:
+        patterns += f"{pattern}\n"
+
+    os.makedirs(os.path.dirname(exclude), exist_ok=True)
+    atomic.write_file(exclude, patterns)
+    _write_local_registry(root)
+
+
+def _write_local_registry(root: str) -> None:
+    """Write the registry of the user's own plugins; the team's registry stays unchanged."""
+    config = read_config(_config_file(root))
+    plugins_dir = os.path.join(root, config.plugins_dir)
+    atomic.make_directory(plugins_dir)
+    empty = {"version": registry.FORMAT, "plugins": []}
+    local = registry.local_path(plugins_dir)
+    atomic.write_file(local, json.dumps(empty))
+
+
+def session_of(session: Session, root: str, name: str) -> Session:
+    """Return a session of the installation at `root`."""
+    layout = Layout(name, root, _config_file(root))
+    return Session(
+        layout,
+        session.environ,
+        session.messages,
+        safe=session.safe,
+        assume_yes=session.assume_yes,
+        may_ask=session.may_ask,
+    )
+
+
+def source_of_installation(root: str, environ: Mapping[str, str]) -> str:
+    """Return the address that an installation was made from, or "" if it is unknown."""
+    if shipped_files.has_repository(root):
+        with suppress(OperationError):
+            git = Git(root, environ, _GIT_SECONDS)
+            address = git("config", "--get", "remote.origin.url")
+            return address.decode().strip()
+
+    with suppress(OSError, ValueError):
+        record = Path(root, shipped_files.TEAM_SOURCE)
+        return record.read_text(encoding="utf-8").strip()
+    return ""
+
+
+def _finish(
+    session: Session,
+    source: PluginSource,
+    root: str,
+    name: str,
+    *,
+    yes: bool,
+    timeout: float,
+) -> None:
+    """Install missing plugins, link the program, set up completion and print the next steps."""
+    environ = session.environ
+    launcher = os.path.join(root, "core", name)
+    ensure_launcher(launcher)
+
+    installed = session_of(session, root, name)
+    if sync.missing_entries(installed):
+        sync.plugin_sync(installed, None, False, yes, timeout)
+
+    start = link_on_path(launcher, environ)
+    if start.advice:
+        session.messages.line(start.advice)
+
+    contents = installed.contents((), deep=True)
+    commands = plural(len(contents.commands), "command")
+    lines = [f"{root}: {name} has {commands}, from {source.entry.source}"]
+
+    # Completion calls the program by its name, which must lead to this installation.
+    shell = ""
+    if start.is_linked:
+        shell = completion.uncompleted_shell(name, environ)
+    if shell:
+        completion.install_completion(shell, name, environ)
+        path = completion.start_up_file(shell, name, environ)
+        lines.append(f"Tab completion is installed in {path}; open a new shell")
+
+    session.show_lines(
+        *lines,
+        f"start with: {start.word}",
+        f"to stay current: {start.word} self sync",
+    )

@@ -1,0 +1,183 @@
+"""`self sync`: update an installation to its team's current state."""
+
+import os
+import shutil
+
+from builtin_plugins.library.checkout import (
+    check_fast_forward,
+    differing_paths,
+    fast_forward,
+    fetch_newest,
+)
+from builtin_plugins.library.files.undo import signals_blocked
+from builtin_plugins.library.git import Git
+from builtin_plugins.plugins.change import Change, begin_change
+from builtin_plugins.plugins.commands.sync import install_missing
+from builtin_plugins.plugins.directory_contents import read_commands
+from builtin_plugins.plugins.preview import change_lines, plan_lines
+from builtin_plugins.plugins.sources.base import make_source
+from builtin_plugins.plugins.sources.git import write_commit
+from builtin_plugins.plugins_folder.registry import (
+    local_path,
+    read_registry,
+    registry_path,
+)
+from builtin_plugins.plugins_folder.version import (
+    PluginVersion,
+    relocated,
+)
+from builtin_plugins.program.shipped_files import (
+    CLI_JSON,
+    has_repository,
+    is_checkout,
+    renew,
+)
+from builtin_plugins.self_commands.declared import TIMEOUT, YES, self_command
+from builtin_plugins.self_commands.pages import plural
+from builtin_plugins.self_commands.questions import ask_to_continue
+from builtin_plugins.team.contained import changed_lines
+from builtin_plugins.team.init import prepare_git, session_of
+from builtin_plugins.team.source import check_installation
+from host import HostError, OperationError, printable
+from host.pages.session import Session
+from host.record import CommandTree
+
+_MOST_NAMED = 5  # changed files that are named
+
+
+@self_command(
+    "sync",
+    "Update this installation from its team's repository",
+    YES,
+    TIMEOUT,
+)
+def sync(session: Session, yes: bool, timeout: float) -> None:
+    """Update this installation from its team's repository.
+
+    An installation made from git is fast-forwarded to the newest commit of its branch. Your own
+    changes stay; if one conflicts, nothing is updated. Plugins are updated to the versions in
+    plugins/registry.json, and the shell library to the version of this program. Changes to
+    commands are shown first.
+    """
+    root = session.layout.root
+    is_git = has_repository(root)
+    if is_checkout(root):
+        raise OperationError(
+            f"self sync cannot update the program's own checkout {root}",
+            f"update the checkout with: {session.program} self update",
+        )
+
+    plugins_dir = session.installation.plugins_dir
+    former_plugins = _plugins(plugins_dir)
+
+    with begin_change(session, timeout) as change:
+        if is_git:
+            _to_newest(change, yes)
+            # A repository that was cloned by hand was never prepared by `self init --from`.
+            if not os.path.lexists(local_path(plugins_dir)):
+                prepare_git(root)
+        renew(root, change.messages.warn)
+
+    # The new cli.json may name another directory for plugins.
+    synced = session_of(session, root, session.program)
+    plugins_dir = synced.installation.plugins_dir
+    registry = read_registry(plugins_dir, registry_path(plugins_dir))
+
+    if is_git:
+        yes = True  # the user has agreed to the new commit, which contains the registry
+    install_missing(synced, registry, dry_run=False, yes=yes, timeout=timeout)
+
+    for name, plugin in _plugins(plugins_dir).items():
+        former = former_plugins.get(name, plugin)
+        if former.entry.version_dir != plugin.entry.version_dir:
+            session.show_lines(*plan_lines(former, plugin))
+
+
+def _to_newest(change: Change, yes: bool) -> None:
+    """Show what the newest commit changes, ask, and fast-forward."""
+    session = change.session
+    git = change.git(session.layout.root)
+    address, old, new = fetch_newest(git)
+    if old == new:
+        _show_newest(session, git, old)
+        return
+    check_fast_forward(git, old, new, "git pull --rebase")
+
+    # The files of the new commit are written beside the installation and examined there.
+    _write_aside(change, git, old, new, address)
+    _show_changes(change, git, old, new, address)
+    ask_to_continue(session, "Update?", yes, "nothing was changed")
+
+    with signals_blocked():
+        fast_forward(git, old, new)
+
+
+def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> None:
+    """Write the files of the commit `new` into `change.files`, and check them."""
+    session = change.session
+    root = session.layout.root
+    repository = os.path.join(change.area, "aside.git")
+    git("clone", "--quiet", "--bare", "--shared", "--template=", root, repository)
+    aside = change.git(repository)
+    write_commit(aside, new, change.files, address, change.messages.warn)
+    check_installation(change.files, address)
+
+    has_configuration = git("ls-tree", "--name-only", old, "--", str(CLI_JSON))
+    if not has_configuration:
+        _keep_configuration(session, change.files)
+
+
+def _show_changes(change: Change, git: Git, old: str, new: str, address: str) -> None:
+    """Show how the files in `change.files` differ from those of the installation."""
+    session = change.session
+    staged = session_of(session, change.files, session.program)
+    try:
+        former_dir = session.installation.commands_dir
+        newest_dir = staged.installation.commands_dir
+    except HostError as error:  # the commit's cli.json is invalid
+        problem = relocated(error.problem, change.files, address)
+        raise type(error)(problem) from None
+
+    former, _ = read_commands(CommandTree(former_dir, scripts={}))
+    newest, _ = read_commands(CommandTree(newest_dir, scripts={}))
+    title = f"{session.program}: {old[:12]} → {new[:12]}"
+    session.show_lines(
+        *change_lines(title, former, newest),
+        *changed_lines(git, session, staged, old, new, address),
+    )
+
+
+def _show_newest(session: Session, git: Git, commit: str) -> None:
+    """Show that the installation has the newest commit, and the files that the user changed."""
+    line = f"{session.program}: {commit[:12]} is the newest commit"
+
+    differing = differing_paths(git)
+    if differing:
+        names = printable(", ".join(differing[:_MOST_NAMED]))
+        line += f"; you changed {plural(len(differing), 'file')} of it: {names}"
+
+    session.show_lines(line)
+
+
+def _keep_configuration(session: Session, files: str) -> None:
+    """Copy cli.json to the files of the newest commit, unless they have one.
+
+    A team's repository needs none: `self init --from` writes it, and an update leaves it alone.
+    """
+    path = os.path.join(files, CLI_JSON)
+    if os.path.lexists(path):
+        return
+
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    shutil.copy(os.path.join(session.layout.root, CLI_JSON), path)
+
+
+def _plugins(plugins_dir: str) -> dict[str, PluginVersion]:
+    """Return the current version of each plugin in the registry, by name."""
+    plugins: dict[str, PluginVersion] = {}
+    for name, entry in read_registry(plugins_dir).entries.items():
+        source = make_source(entry)
+        # A directory that the user linked has no versions to compare.
+        if not entry.is_users_directory and source.is_present(plugins_dir):
+            plugins[name] = source.current_version(plugins_dir)
+    return plugins

@@ -1,1 +1,0 @@
-"""The program's own output: listings, help pages, Tab completion, questions, `self`."""

@@ -1,0 +1,1 @@
+"""Paths, JSON files, and files that are replaced whole."""

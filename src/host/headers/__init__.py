@@ -1,0 +1,1 @@
+"""What the comments at the top of a script say about its command."""

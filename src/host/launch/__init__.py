@@ -1,0 +1,1 @@
+"""A plan of the run, and the process that it becomes or waits for."""

@@ -1,0 +1,119 @@
+"""Mask the secrets of a run in its arguments and its output, before they are recorded."""
+
+from host.caller import RUN
+from host.launch.history import KEPT_BYTES, TAIL_BYTES
+from host.variables.masking import (
+    declared_secrets,
+    hidden_texts,
+    is_secret,
+    masked_line,
+    masked_lines,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from host.launch.plan import Run
+
+MASK = "********"
+# characters of a secret that are masked at the beginning of a cut output
+_SHORTEST_PART = 3
+
+
+def secret_values(run: "Run") -> set[str]:
+    """Return all secret values among the run's variables, for masking.
+
+    A value is secret because of its source, its variable's name or its declaration.
+    """
+    environment = run.layers.environment()
+    declared = declared_secrets(run.definition, environment)
+
+    def is_masked(name: str) -> bool:
+        return name in declared or is_secret(name)
+
+    values = set()
+    for name, value in environment.items():
+        if is_masked(name):
+            values.add(value)
+
+    # A script may print a value that another source has overridden.
+    for name, assignments in run.layers.offered.items():
+        is_secret_name = is_masked(name)
+        for assignment in assignments:
+            if is_secret_name or assignment.secret:
+                values.add(assignment.value)
+
+    values |= _secrets_of_outer_runs(run.installation.environ)
+    return values - {""}
+
+
+def _secrets_of_outer_runs(environ: "Mapping[str, str]") -> set[str]:
+    """Return the secrets that the runs around this one have set.
+
+    The script of an outer run may pass such a secret as an argument, whatever its variable's name.
+    """
+    if RUN not in environ:
+        return set()
+    from host.variables.nested import outer_runs  # loaded already in a nested run
+
+    values = set()
+    for outer in outer_runs(environ):
+        for name, value_hash in outer.hashes.items():
+            # Only a secret has no hash.
+            if not value_hash and name in environ:
+                values.add(environ[name])
+    return values
+
+
+def masked_arguments(
+    run: "Run", arguments: "Sequence[str]", secrets: "Collection[str]"
+) -> "Sequence[str]":
+    """Return the arguments of a run with `********` in place of `secrets` and secret arguments."""
+    if not arguments:
+        return ()
+
+    declared = run.definition.all_args
+    has_secrets = any(argument.secret for argument in declared)
+    if has_secrets:
+        from host.arguments.masking import masked_words  # needed by few commands
+
+        arguments = masked_words(declared, arguments)
+    return masked_lines(arguments, secrets)
+
+
+def masked_output(output: bytes, secrets: "Collection[str]") -> str:
+    """Return the end of an output with `********` in place of `secrets`.
+
+    Secrets are masked before the end is cut off, so that no part of one remains at the cut. If
+    `output` is itself the end of a longer output, a part of a secret at its beginning is masked.
+    """
+    text = output.decode("utf-8", "replace")
+    if len(output) >= TAIL_BYTES:
+        text = text.lstrip("\ufffd")  # the cut may be inside a character
+        text = _without_partial_secret(text, secrets)
+
+    masked = masked_line(text, secrets)
+    end = masked.encode()[-KEPT_BYTES:]
+    return end.decode("utf-8", "ignore")
+
+
+def _without_partial_secret(text: str, secrets: "Collection[str]") -> str:
+    """Return `text` with `********` in place of the end of a secret at its beginning."""
+    longest = 0
+    for secret in hidden_texts(secrets):
+        longest = max(longest, _overlap(secret, text))
+    if longest == 0:
+        return text
+    return MASK + text[longest:]
+
+
+def _overlap(secret: str, text: str) -> int:
+    """Return the length of the longest end of `secret` with which `text` begins; 0 for none."""
+    beginning = text[:_SHORTEST_PART]
+    start = secret.find(beginning, 1)
+    while start > 0:
+        if text.startswith(secret[start:]):
+            return len(secret) - start
+        start = secret.find(beginning, start + 1)
+    return 0

@@ -1,0 +1,1 @@
+"""Plugins are asked once, and the lock keeps what they declare."""

@@ -1,0 +1,123 @@
+"""Find the plugins among the installed distributions, by their entry points."""
+
+import glob
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import importlib_metadata
+
+from host.hook_marker import GROUP, OWN_DISTRIBUTION
+from host.lock.loading import package_of
+from host.lock.plugin import Plugin
+from host.processes.importing import program_path
+
+_METADATA_FILES = ("entry_points.txt", "METADATA")
+
+
+def entry_points() -> list[Plugin]:
+    """Return the plugins of installed distributions, sorted by name, the built-in ones first.
+
+    Distributions with unreadable metadata are skipped.
+    """
+    plugins = []
+    seen = set()
+    for distribution in importlib_metadata.distributions(path=program_path()):
+        try:
+            path = getattr(distribution, "_path", None)  # no public attribute has it
+            real_path = None
+            if path:
+                real_path = os.path.realpath(path)
+            # Fedora's `lib64` is a link to `lib`, and both are on `sys.path`.
+            if real_path in seen:
+                continue
+            seen.add(real_path)
+
+            if path and _has_special_file(path):
+                continue
+            plugins += _plugins_of(distribution)
+        except Exception:  # noqa: BLE001, S112 - another package's files may contain anything
+            continue
+
+    return sorted(plugins, key=_place)
+
+
+def _has_special_file(path: Any) -> bool:
+    """Return whether one of the metadata files cannot be read: reading a FIFO never ends."""
+    for name in _METADATA_FILES:
+        file = path / name
+        if file.exists() and not file.is_file():
+            return True
+    return False
+
+
+def _plugins_of(distribution: Any) -> list[Plugin]:
+    points = distribution.entry_points.select(group=GROUP)
+    # Most distributions have none, and reading the other metadata is slow.
+    if not points:
+        return []
+
+    name = str(distribution.metadata["Name"])
+    version = str(distribution.version)
+    is_builtin = name == OWN_DISTRIBUTION
+    package = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
+    plugins = []
+    for point in points:
+        plugins.append(
+            Plugin(
+                point.name,
+                distribution=name,
+                version=version,
+                reference=point.value,
+                ours=is_builtin,
+                package=package,
+            )
+        )
+    return plugins
+
+
+def _place(plugin: Plugin) -> tuple[bool, str, str]:
+    return not plugin.ours, plugin.name, plugin.distribution
+
+
+def import_paths() -> Iterator[str]:
+    """Yield paths whose stamps change if a distribution is installed, changed or removed."""
+    for path in program_path():
+        if not os.path.isdir(path):
+            continue
+        yield path
+        pattern = os.path.join(glob.escape(path), "*.pth")
+        yield from sorted(glob.glob(pattern))
+
+
+def files_of_checkout(points: Iterable[Plugin]) -> list[str]:
+    """Return the imported modules of the built-in plugins, if the program runs from a checkout.
+
+    The lock has their declarations. An edit there, or a `git pull`, changes no distribution.
+    """
+    if _is_installed_with_pip():
+        return []  # then each change of the program changes its directory
+
+    packages = {package_of(plugin) for plugin in points if plugin.ours}
+    files = []
+    for name, module in [*sys.modules.items()]:
+        package, _, _ = name.partition(".")
+        if package not in packages:
+            continue
+        # A module need not be a file: a namespace package is none.
+        file = getattr(module, "__file__", None)
+        if file and os.path.isfile(file):
+            files.append(file)
+    return sorted(files)
+
+
+def _is_installed_with_pip() -> bool:
+    """Return whether the metadata of this program stands beside its packages."""
+    planning = os.path.dirname(os.path.abspath(__file__))
+    host = os.path.dirname(planning)
+    library = glob.escape(os.path.dirname(host))
+    name = OWN_DISTRIBUTION.replace("-", "_")
+    metadata = glob.glob(f"{library}/{name}-*")
+    return metadata != []

@@ -1,0 +1,1 @@
+"""What people read: listings, help, variables, `--explain`, completion and questions."""

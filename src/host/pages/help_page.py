@@ -1,0 +1,238 @@
+"""Make the help page of a command from its definition."""
+
+from collections.abc import Iterator, Sequence
+
+from host.arguments.spec import usage_of
+from host.catalog.catalog import Catalog, Match
+from host.catalog.definition import Definition
+from host.errors import HostError
+from host.files.paths import realpath
+from host.headers.script_definition import ScriptComments
+from host.launch.script_help import script_gets_help
+from host.pages.page_layout import Page
+from host.pages.session import Session
+from host.pages.variables import page_variables
+from host.projects.trust import is_trusted
+from host.text import printable
+from host.text_width import width_of
+from host.words import SELF
+
+
+def help_page(
+    session: Session, catalog: Catalog, command: Match, definition: Definition
+) -> str:
+    """Return the page as printable text that ends with a newline.
+
+    `catalog` has the command and the commands below it.
+    """
+    page = Page(session.terminal)
+    line = " ".join([session.program, *command.words])
+    is_own = command.words[0] == SELF
+    notes = list(_notes(definition, command.plugin))
+    variables: list[tuple[str, str]] = []
+    if is_own:
+        page.title(line)
+        page.prose(definition.text)
+        usage = usage_of(definition.shown_args)
+        page.usage(f"{line} {usage}".rstrip())
+    else:
+        notes += _limits(session, definition)
+        variables, reasons = _variables(session, command, definition)
+        notes += reasons
+        _add_description(page, line, definition)
+    page.arguments(definition.shown_args)
+    page.table("Subcommands", _subcommands(catalog, command))
+
+    _add_variables(page, variables)
+    _add_surroundings(page, definition)
+
+    word = command.words[-1]
+    aliases = [alias for alias in definition.aliases if alias != word]
+    page.section("Aliases", aliases)
+    _add_examples(page, session.program, command.words, definition)
+
+    if variables:
+        words = " ".join(command.words)
+        notes.append(f"To see the values of a run: {session.program} self env {words}")
+    if definition.file:
+        notes.append(f"Defined in {definition.file}.")
+    notes += _ways_to_help(line, definition)
+    page.section("Notes", notes)
+    return page.text()
+
+
+def _variables(
+    session: Session, command: Match, definition: Definition
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the rows of a command's variables, or none and notes with the reason."""
+    if definition.moved_to:
+        return [], []  # the variables of the other command count
+    try:
+        return page_variables(session, command, definition), []
+    except HostError as error:  # the command's project is not trusted
+        reasons = [error.what]
+        if error.remedy:
+            reasons.append(error.remedy)
+        return [], reasons
+
+
+def _add_description(page: Page, line: str, definition: Definition) -> None:
+    """Add the name of a command, what it does, and how it is called."""
+    page.title(definition.name)
+    page.paragraph(definition.description)
+
+    arguments = usage_of(definition.shown_args)
+    if not arguments:
+        arguments = definition.words or "[args…]"
+    page.usage(f"{line} {arguments}")
+    page.section("Usage of the script", definition.usage.splitlines())
+
+    if definition.is_script:
+        page.paragraphs(_header(definition.file))
+    if definition.text:
+        paragraphs = map(str.splitlines, definition.text.split("\n\n"))
+        page.paragraphs(list(paragraphs))
+
+
+def _add_variables(page: Page, variables: Sequence[tuple[str, str]]) -> None:
+    """Add the variables; a value stays on one line, because somebody may copy it."""
+    widest = 0
+    for name, _ in variables:
+        widest = max(widest, width_of(name))
+
+    lines = []
+    for name, text in variables:
+        lines += page.row(name, [printable(text)], widest + 2)
+    page.lines("Variables", lines)
+
+
+def _add_surroundings(page: Page, definition: Definition) -> None:
+    """Add the files, folders, programs and secrets that a run uses."""
+    env_files: list[str] = []
+    for level in definition.chain:
+        env_files += level.env_files
+    page.section("Environment files", env_files)
+
+    folders = list(map(realpath, definition.path_folders))
+    page.section("Folders on PATH", folders)
+
+    programs = []
+    for requirement in definition.requires:
+        programs.append((str(requirement), requirement.hint))
+    page.table("Requires", programs)
+
+    page.table("Secrets", list(definition.secrets.items()))
+
+
+def _subcommands(catalog: Catalog, command: Match) -> list[tuple[str, str]]:
+    """Return the rows of the categories and listed commands below a command."""
+    rows = []
+    children, _ = catalog.children(command)
+    for child in children:
+        definition = child.definition
+        is_listed = definition is not None and definition.is_listed
+        if is_listed or child.kind == "category":
+            rows.append((child.words[-1], child.description))
+    return sorted(rows)
+
+
+def _header(file: str) -> list[list[str]]:
+    """Return the paragraphs of a script's header, without its description."""
+    try:
+        return ScriptComments(file).paragraphs
+    except FileNotFoundError:
+        return []
+
+
+def _ways_to_help(words: str, definition: Definition) -> Iterator[str]:
+    """Yield how to pass `--help` to the script (SPEC 2.8)."""
+    if not definition.is_script or definition.moved_to:
+        return
+    if definition.project and not is_trusted(definition):
+        return
+
+    if script_gets_help(definition, definition.file):
+        yield f"The script has its own help: {words} --help"
+    elif script_gets_help(definition, definition.file, "-h"):
+        yield f"The script has its own help: {words} -h"
+    elif definition.args:
+        yield 'To let the script answer --help, set "help": "script" in its definition.'
+    else:
+        # Beside another argument, --help always goes to the script.
+        yield f"To pass --help to the script: {words} --help --help"
+
+
+def _add_examples(
+    page: Page, program: str, words: Sequence[str], definition: Definition
+) -> None:
+    rows = []
+    for example in definition.examples:
+        rows.append(_example(program, words, example))
+    page.table("Examples", rows)
+
+
+def _example(
+    program: str, words: Sequence[str], example: dict[str, str]
+) -> tuple[str, str]:
+    """Return an example's command line and description.
+
+    If the line begins with the last of `words`, the words before it are added.
+    """
+    command = example["command"]
+    first_word, _, _ = command.partition(" ")
+    if first_word == words[-1]:
+        command = " ".join([program, *words[:-1], command])
+    return command, example["description"]
+
+
+def _notes(definition: Definition, plugin: str) -> Iterator[str]:
+    if definition.unchecked_args and not definition.parser:
+        yield "The arguments are not checked before the script runs."
+    yield from _replacement(definition)
+    if definition.os:
+        systems = " and ".join(definition.os)
+        yield f"Runs on {systems}."
+    if definition.effects == "read":
+        yield "Changes nothing."
+    if definition.destroys:
+        yield "Destroys something that cannot be restored."
+    if definition.confirm:
+        yield f"Asks for confirmation: {definition.confirm}"
+    if definition.shell:
+        yield "Changes the calling shell, for example its current directory."
+    if definition.sudo:
+        yield "Needs administrator rights (sudo)."
+    if plugin:
+        yield f"Comes from the plugin {plugin}."
+    project = definition.project
+    if project:
+        yield f"Comes from the project {project.name} in {project.root}."
+
+
+def _replacement(definition: Definition) -> Iterator[str]:
+    """Yield what to use instead of a command."""
+    if definition.moved_to:
+        yield f"Has moved. This command runs in its place: {definition.moved_to}"
+    if definition.deprecated:
+        yield f"Deprecated: {definition.deprecated}"
+
+
+def _limits(session: Session, definition: Definition) -> Iterator[str]:
+    """Yield how the nearest files record and limit the runs of a command."""
+    from host.catalog.run_keys import OUTPUT, WAIT
+
+    supervision = session.installation.config.supervision_of(definition)
+    if supervision.record == OUTPUT:
+        yield "Each run is recorded, with the end of its output."
+    elif supervision.record:
+        yield "Each run is recorded."
+
+    if supervision.seconds:
+        yield f"Each run is ended after {supervision.timeout}."
+
+    if supervision.exclusive is True:
+        yield "Only one run at a time; others fail."
+    elif supervision.exclusive == WAIT:
+        yield "Only one run at a time; others wait."
+    elif supervision.exclusive:
+        yield f"Only one run at a time of all commands with the lock {supervision.exclusive}."

@@ -1,0 +1,41 @@
+"""`help TOPIC`: pages on subjects that concern several commands, one text file per topic."""
+
+from __future__ import annotations
+
+import os
+
+from host.pages.session import Session
+from host.text import printable
+
+DOCS = "https://cli-host.github.io/cli-host/"
+TOPICS = (
+    "definitions",
+    "arguments",
+    "precedence",
+    "env-files",
+    "plugins",
+    "exit-status",
+    "colour",
+)
+
+
+def topic(name: str, program: str) -> str:
+    """Return the page of a topic."""
+    return _text(name).replace("{program}", program)
+
+
+def without_installation(session: Session) -> str:
+    """Return the page that `--help` shows if there is no installation."""
+    return _text("no-installation").format(
+        version=session.version,
+        file=printable(session.layout.config_file),
+        program=printable(session.program),
+        docs=DOCS,
+    )
+
+
+def _text(name: str) -> str:
+    with open(
+        os.path.join(os.path.dirname(__file__), f"{name}.txt"), encoding="utf-8"
+    ) as file:
+        return file.read()

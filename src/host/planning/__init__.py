@@ -1,1 +1,0 @@
-"""Build the lock, a cache of all declarations: load plugins, call hooks, check the records."""

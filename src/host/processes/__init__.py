@@ -1,0 +1,1 @@
+"""Programs: found on PATH, started, bounded in time and ended."""

@@ -1,0 +1,1 @@
+"""The commands of a repository: which directories are projects, and which the user trusts."""

@@ -1,0 +1,179 @@
+"""A script's header: its description, its usage, and its text for help pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from host.headers.header_prose import first_sentence
+from host.headers.header_tags import tag_of
+from host.headers.script_header import Header
+
+DESCRIPTIONS = {
+    "one sentence over two lines": ("# Copy it\n# soon. It is slow.\n", "Copy it soon."),
+    "an abbreviation": ("# Copy tables, e.g. Orders. More.\n", "Copy tables, e.g. Orders."),
+    "a version": ("# Needs 1.2 or newer\n", "Needs 1.2 or newer"),
+    "a heading": ("# Required parameters:\n# @raycast.mode silent\n\n# Copy it.\n", "Copy it."),
+    "a heading alone": ("# Required parameters:\n", ""),
+    "a word in capitals": ("# SYNOPSIS\n# Copy it.\n", "Copy it."),
+    "an introduction of a list": ("# Do the following\n# things:\n#\n# Copy it.\n", "Copy it."),
+    "its own name": ("# db\n#\n# Copy it.\n", "Copy it."),
+    "its own name with the extension": ("# db.sh\n# Copy it.\n", "Copy it."),
+    "its name with a folder": (
+        "# script/db: Copy all tables that the app\n#            needs to run.\n",
+        "Copy all tables that the app needs to run."),
+    "its name and a dash": ("# db - Copy it.\n", "Copy it."),
+    "its name and a colon": ("## db: copy it\n", "copy it"),
+    "an address": ("# https://example.org/x\n# Copy it.\n", "Copy it."),
+    "an origin": ("# Based on https://example.org/x\n#\n# Copy it.\n", "Copy it."),
+    "an address in the text": ("# Upload it to https://example.org/x\n", "Upload it to https://example.org/x"),
+    "an author": ("# Author: Me\n# TODO make it fast\n# Copy it.\n", "Copy it."),
+    "an example": ("#     db x\n#\n# Copy it.\n", "Copy it."),
+    "the file's first comment": ("\n# Copy it.\nx=$(y)\n", "Copy it."),
+    "code's own comment": ("# Copy it.\n\n# Find it\nx=$(y)\n", "Copy it."),
+    "an empty line below": ("\n# Copy it.\n\nx=$(y)\n", "Copy it."),
+    "the title of a function": ("\n#\n# Print it\n#\n\nabort() {\n", ""),
+    "words that begin other lines": ("# Todo lists, credits\n", "Todo lists, credits"),
+    "a function's description": ("\nX=1\n# Description: Print it\nprint() {\n", ""),
+    "below set": ("\nset -e\n# Copy it.\n\nx=$(y)\n", "Copy it."),
+    "code's own comment below set": ("set -e\n\n# Find it\nx=$(y)\n", ""),
+    "between licence and set": ("# Copyright 2020 A\n\n# Copy it.\nset -e\nx\n", "Copy it."),
+    "framed": ("######\n## Copy it.   ##\n######\n", "Copy it."),
+    "a licence with a year": ("# db Copyright 2020 A. Author\n# Free.\n\n# Copy it.\n", "Copy it."),
+    "a licence of paragraphs": (
+        "# Copyright 2020 A\n#\n# This program is free software; you can redistribute it\n#\n"
+        "# This program is distributed in the hope that it will be\n# useful.\n#\n# Copy it.\n",
+        "Copy it."),
+    "an author with blanks": ("# Author   : A. B.\n# Created On : Mon\n# Copy it.\n", "Copy it."),
+    "a warning": ("# This file was generated, do not edit!\n#\n# Copy it.\n", "Copy it."),
+    "in dashes": ("# --- Copy it.      ---##\n", "Copy it."),
+    "a lone point": ("# . `which x`\n", ". `which x`"),
+    "copyright in the text": ("# Check the copyright lines\n", "Check the copyright lines"),
+    "after the usage": ("# Usage: db x\n#        db y\n#\n# Copy it.\n", "Copy it."),
+    "after a usage with text": (
+        "# Usage:\n#  ./up.sh m\n# or ./up.sh\n# Pass it.\n#\n# Copy it.\n", "Copy it."),
+    "examples": ("# Examples:\n# % DRY=1 ./x.sh\n# Slow.\n", ""),
+    "a command below": ("# Run all tests\n# ./test.sh -v\n", "Run all tests"),
+    "a new sentence below": ("# Search the bundle\n#   Requires bundler.\n", "Search the bundle"),
+    "a line that goes on": ("# Search\n#   the bundle\n", "Search the bundle"),
+    "a line that has ended": ("# Search;\n# slow\n", "Search;"),
+    "commands": ("# $ x\n# % x\n# > x\n# sh -c x\n# e.g. x\n# or ./x\n# Copy it.\n", "Copy it."),
+    "an origin without a scheme": ("# Based on github.com/a/b\n\n# Copy it.\n", "Copy it."),
+    "a label with two colons": ("# :author: A. B.\n# Copy it.\n", "Copy it."),
+    "GitHub's marks": ("#/ Copy it.\n#/ Slow.\n", "Copy it."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "description"), DESCRIPTIONS.values(), ids=DESCRIPTIONS
+)
+def test_the_description_is_the_first_sentence_of_prose(
+    text: str, description: str
+) -> None:
+    assert Header(f"#!/bin/sh\n{text}".splitlines(), "db.sh").description == description
+
+
+APACHE = """#!/bin/sh
+# Copyright 2020 The Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+
+set -e
+"""
+MIT = """#!/bin/sh
+# MIT License
+#
+# Copyright (c) 2020 A. Author
+#
+# Permission is hereby granted, free of charge, to any person obtaining a copy
+# of this software, subject to the following conditions:
+#
+# The above copyright notice and this permission notice shall be included in all
+# copies or substantial portions of the Software.
+#
+# THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND.
+# See <https://opensource.org/license/mit>.
+"""
+
+
+@pytest.mark.parametrize("text", [APACHE, MIT], ids=["Apache", "MIT"])
+def test_a_licence_is_not_shown(text: str) -> None:
+    header = Header(text.splitlines(), "db")
+    assert (header.description, header.paragraphs("")) == ("", [])
+
+
+USAGES = {
+    "several lines": ("# Usage: db x\n#        db y\n", ["db x", "db y"]),
+    "below its heading": (
+        "# Usage:\n#\n#   db x\n#     more\n\n#   no\n",
+        ["db x", "  more"],
+    ),
+    "not indented": ("# usage:\n# db x\n# db y\n#\n# Copy it.\n", ["db x", "db y"]),
+    "text follows": ("# Usage: db x\n# Copy it.\n", ["db x"]),
+    "two": ("# Usage: db x\n#\n# Usage: db y\n", ["db x", "db y"]),
+    "none": ("# Usage:\n", []),
+}
+
+
+@pytest.mark.parametrize(("text", "usage"), USAGES.values(), ids=USAGES)
+def test_the_usage(text: str, usage: list[str]) -> None:
+    assert Header(f"#!/bin/sh\n{text}".splitlines(), "db").usage == usage
+
+
+def test_the_text_for_help_pages() -> None:
+    text = """#!/bin/sh
+# Copyright 2020 A. Author
+#
+# db
+#
+# Copy a table
+# to staging. It is slow.
+#
+# Required parameters:
+# @raycast.mode silent
+# Optional parameters:
+# @raycast.icon x
+#
+# Examples:
+#   db x
+#     more
+# shellcheck disable=SC1000
+"""
+    header = Header(text.splitlines(), "db")
+    examples = ["Examples:", "  db x", "    more"]
+    assert header.paragraphs(header.description) == [["It is slow."], examples]
+    copied = ["Copy a table", "to staging. It is slow."]
+    assert header.paragraphs("Another one") == [copied, examples]
+
+
+TAGS = {
+    "@raycast.title Copy it": ("raycast", "title", "Copy it"),
+    "@option -b --ob <X> text": ("argc", "option", "-b --ob <X> text"),
+    'MISE description="Copy it"': ("mise", "description", '"Copy it"'),
+    "[MISE] hide=true": ("mise", "hide", "true"),
+    '[USAGE] arg "<x>"': ("usage", "", 'arg "<x>"'),
+    "USAGE db x": None,
+    "acme:requires-sudo=true": ("acme", "requires-sudo", "true"),
+    "Summary: Copy it": ("sub", "summary", "Copy it"),
+    "Usage of it": None,
+    "see https://example.org/?a:b=c": None,
+    "https://example.org/x:y?a=b": None,
+    "@": None,
+    "Note: it is slow": None,
+}
+
+
+@pytest.mark.parametrize(("line", "tag"), TAGS.items(), ids=TAGS)
+def test_what_is_a_tag(line: str, tag: tuple[str, str, str] | None) -> None:
+    assert tag_of(line) == tag
+
+
+def test_a_sentence_does_not_end_at_an_initial() -> None:
+    assert first_sentence("By J. Smith. Slow") == "By J. Smith."
