@@ -241,6 +241,9 @@ def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> 
         name=shlex.quote(file.name),
         recipe=shlex.quote(recipe.name),
     )
+    # The program asks what is in `confirm`.
+    if tool.yes and recipe.asks_once and "confirm" in recipe.definition:
+        call = call.replace(tool.name, f"{tool.name} {tool.yes}", 1)
     code += f'exec {call} "$@"\n'
     return f"{_SHEBANG}{_mark(file, code)}\n{code}"
 

@@ -20,13 +20,16 @@ class Recipe(NamedTuple):
     """One recipe.
 
     name        as its tool writes it, such as `db:migrate`
-    definition  keys of a command.json: description, args, aliases, group
+    definition  keys of a command.json: description, args, aliases, group, confirm
     left_out    the reason why it is not imported, or ""
+    asks_once   whether the only question of a run is the one in `confirm`, so that the tool itself
+                need not ask it again
     """
 
     name: str
     definition: dict[str, Any]
     left_out: str = ""
+    asks_once: bool = False
 
 
 class Tool(NamedTuple):
@@ -37,6 +40,7 @@ class Tool(NamedTuple):
     read     a function that gets the file's path and its text or listing, and yields recipes
     call     a template, for `str.format`, of the command line that runs a recipe
     listing  the command line that prints its recipes as JSON, or "" if its file is read as text
+    yes      the option that answers the tool's questions, or ""; it stands behind the program
     direct   if the tool passes only the words after `--` to a recipe: a pattern of `case` in sh
              for first words of lines that the tool gets as they are; `--` is put before others
     """
@@ -46,18 +50,38 @@ class Tool(NamedTuple):
     read: Callable[[Path, Any], Iterator[Recipe]]
     call: str
     listing: str = ""
+    yes: str = ""
     direct: str = ""
 
 
 def tool_of(path: Path) -> Tool:
-    """Return the tool that reads a file of this name. Raises UsageError if there is none."""
+    """Return the tool that reads a file. Raises UsageError if there is none.
+
+    Several tools read a package.json: its key `packageManager` decides, and otherwise it is npm.
+    """
+    tools = []
     for tool in TOOLS:
         if re.fullmatch(tool.files, path.name, re.IGNORECASE):
-            return tool
+            tools.append(tool)
+    if len(tools) > 1:
+        manager = _package_manager(path)
+        tools = [tool for tool in tools if tool.name == manager] or tools
+    if tools:
+        return tools[0]
     raise UsageError(
         f"{path}: not a file that can be imported",
         "choose a justfile, Makefile, package.json, Taskfile.yml or mise.toml",
     )
+
+
+def _package_manager(path: Path) -> str:
+    """Return the name in `"packageManager": "pnpm@9.1.0"` of a package.json, or ""."""
+    try:
+        package = json.loads(path.read_text("utf-8"))
+        name, _, _ = str(package.get("packageManager")).partition("@")
+    except (OSError, ValueError, AttributeError):
+        return ""  # `recipes_in` reports it
+    return name
 
 
 def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recipe]:
@@ -100,6 +124,7 @@ def _definition(
     group: str = "",
     aliases: Iterable[str] | None = (),
     args: Sequence[dict[str, Any]] = (),
+    confirm: str = "",
 ) -> dict[str, Any]:
     """Return the keys of a command.json; keys without a value are left out.
 
@@ -115,6 +140,7 @@ def _definition(
         "group": group,
         "aliases": [alias for alias in aliases or () if is_word(alias)],
         "args": args,
+        "confirm": confirm,
     }
     return {key: value for key, value in definition.items() if value}
 
@@ -125,7 +151,8 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
     for alias in module["aliases"].values():
         aliases.setdefault(alias["target"], []).append(alias["name"])
 
-    for recipe in module["recipes"].values():
+    recipes = module["recipes"]
+    for recipe in recipes.values():
         if recipe["private"]:
             yield Recipe(recipe["namepath"], {}, "private")
             continue
@@ -134,8 +161,12 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
             group=_just_group(recipe),
             aliases=aliases.get(recipe["name"]),
             args=_just_arguments(recipe["parameters"]),
+            confirm=_just_question(recipe),
         )
-        yield Recipe(recipe["namepath"], definition)
+        has_other_questions = any(
+            map(_just_question, _just_dependencies(recipe, recipes))
+        )
+        yield Recipe(recipe["namepath"], definition, asks_once=not has_other_questions)
 
     for inner in module["modules"].values():
         yield from _just(path, inner)
@@ -148,6 +179,34 @@ def _just_group(recipe: dict[str, Any]) -> str:
             group: str = attribute["group"]
             return group
     return ""
+
+
+def _just_question(recipe: dict[str, Any]) -> str:
+    """Return the question of a recipe with `[confirm]` or `[confirm("Really?")]`, or ""."""
+    for attribute in recipe["attributes"]:
+        # Both a name and the key of an object are found by `in`.
+        if "confirm" not in attribute:
+            continue
+        text = attribute["confirm"] if isinstance(attribute, dict) else None
+        if isinstance(text, str):
+            return text
+        return f"Run recipe {recipe['namepath']}?"
+    return ""
+
+
+def _just_dependencies(
+    recipe: dict[str, Any], recipes: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return all recipes that `just` runs with a recipe, but not the recipe itself."""
+    found: dict[str, dict[str, Any]] = {}
+    pending = [recipe]
+    while pending:
+        for dependency in pending.pop()["dependencies"]:
+            name = dependency["recipe"]
+            if name in recipes and name not in found:
+                found[name] = recipes[name]
+                pending.append(recipes[name])
+    return list(found.values())
 
 
 def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -190,12 +249,49 @@ def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return arguments
 
 
+_PROMPT = re.compile(r"(?m)^[ \t]+prompt:(?P<text>.*)$")
+
+
 def _task(_path: Path, listing: Any) -> Iterator[Recipe]:
     """Yield the tasks of `task --list-all --json`."""
     for task in listing["tasks"]:
         description = task["desc"] or task["summary"]
-        definition = _definition(description, aliases=task.get("aliases"))
-        yield Recipe(task["name"], definition)
+        text = _text_of_task(task)
+        question = _task_question(task["name"], text)
+        definition = _definition(
+            description, aliases=task.get("aliases"), confirm=question
+        )
+        # A task that it calls may have a question of its own.
+        calls_others = re.search(r"\b(deps|task):", text) is not None
+        yield Recipe(task["name"], definition, asks_once=not calls_others)
+
+
+def _text_of_task(task: dict[str, Any]) -> str:
+    """Return the lines of a task in its Taskfile, because the listing has no prompts."""
+    location = task["location"]
+    lines = Path(location["taskfile"]).read_text("utf-8").splitlines()
+    indent = location["column"] - 1
+    found: list[str] = []
+    for line in lines[location["line"] :]:
+        bare = line.lstrip()
+        if bare and not bare.startswith("#") and len(line) - len(bare) <= indent:
+            break
+        found.append(line)
+    return "\n".join(found)
+
+
+def _task_question(name: str, text: str) -> str:
+    """Return the prompt in the text of a task, or "". Several prompts are one question."""
+    prompt = _PROMPT.search(text)
+    if prompt is None:
+        return ""
+    question = prompt["text"].strip()
+    if question[:1] in ("'", '"') and question.endswith(question[:1]):
+        question = question[1:-1]
+    # A template, an array or a text over several lines is known to the tool only.
+    if not question or question[0] in "[|>#" or "{{" in question:
+        return f"Run task {name}?"
+    return question
 
 
 def _mise(path: Path, listing: Any) -> Iterator[Recipe]:
@@ -255,7 +351,8 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
 
     Patterns, computed names and files that `make` builds are left out: names that contain `.` or
     `/`, unless they are phony or documented. The description is the text after `##` on the
-    target's line, or the comment above that line. In a name, `\:` stands for a colon.
+    target's line, or the comment above that line. In a name, `\:` stands for a colon, and `\ ` for
+    a blank.
     """
     phony: set[str] = set()
     targets: dict[str, _Target] = {}
@@ -283,7 +380,8 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
         reason = _reason_of_make(name, is_chosen=is_chosen)
         if reason is not None:
             definition = _definition(target.description)
-            yield Recipe(name.replace("\0", ":"), definition, reason)
+            written = name.replace("\0", ":").replace("\1", " ")
+            yield Recipe(written, definition, reason)
 
 
 def _target_names(text: str) -> list[str]:
@@ -299,8 +397,8 @@ def _target_names(text: str) -> list[str]:
 
 
 def _lines_outside_define(text: str) -> Iterator[str]:
-    r"""Yield the lines of a Makefile without recipes and `define`; `\:` becomes a NUL."""
-    text = text.replace("\\\n", " ").replace("\\:", "\0")
+    r"""Yield the lines of a Makefile without `define`; `\:` becomes `\0`, and `\ ` becomes `\1`."""
+    text = text.replace("\\\n", " ").replace("\\:", "\0").replace("\\ ", "\1")
     depth = 0
 
     for line in text.splitlines():
@@ -332,6 +430,7 @@ TOOLS = (
         _just,
         "just --justfile {file} --working-directory {directory} {recipe}",
         "just --justfile {file} --dump --dump-format json",
+        yes="--yes",
     ),
     Tool(
         "make",
@@ -346,12 +445,15 @@ TOOLS = (
         "npm --prefix {directory} run {recipe}",
         direct="--",
     ),
+    Tool("pnpm", r"package\.json", _npm, "pnpm --dir {directory} run {recipe}"),
+    Tool("yarn", r"package\.json", _npm, "yarn --cwd {directory} run {recipe}"),
     Tool(
         "task",
         r"taskfile(\.dist)?\.ya?ml",
         _task,
         "task --exit-code --taskfile {file} --dir {directory} {recipe}",
         "task --taskfile {file} --dir {directory} --list-all --json",
+        yes="--yes",
         direct="-- | [A-Za-z_]*=*",  # a task's variables stand before `--`
     ),
     Tool(

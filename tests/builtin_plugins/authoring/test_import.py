@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from host.run.definition import read_definition
 from testing.installation import Made
 from testing.plugin_sources import write_tree
 
@@ -60,6 +61,7 @@ test: ## Run the tests
 deploy/prod: ; @echo shipped ## To production
 a.b: ; @true
 c\\:d.e f\\:g: ; @echo $@
+deploy\\ it: ; @true
 x y \\
   z:
 \t@echo $@
@@ -147,10 +149,11 @@ def test_a_makefile_is_read_as_text(install: Install) -> None:
         "self", "import", str(made.root / "Makefile"), "build", "make", env=PATHS
     )
     assert (done.status, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[1:4] == [
+    assert done.stdout.splitlines()[1:5] == [
         "left out (its name is computed): $(CC)-x",
         "left out (a file that make builds): main.o",
         "left out (a pattern): %.x",
+        "left out (not a valid command name): deploy it",
     ]
     assert listed(made) == {
         "build make a.b": "make a.b",
@@ -209,6 +212,80 @@ def test_a_package_json(install: Install) -> None:
     for words in ("--fix a", "-- --fix a"):
         ran = made.run("npm", "build", *words.split(), env=env)
         assert ran.stdout == "run build -- --fix a\n"
+
+
+@pytest.mark.parametrize("manager", ["npm", "pnpm", "yarn"])
+def test_the_package_manager_of_a_package_json(install: Install, manager: str) -> None:
+    package = {"packageManager": f"{manager}@9.1.0", "scripts": {"build": "tsc"}}
+    made = install({"package.json": json.dumps(package)})
+    assert made.run("self", "import", str(made.root / "package.json")).status == 0
+    assert listed(made) == {f"{manager} build": "tsc"}
+
+    program = made.root / "bin" / manager
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nshift 2\necho "$*"\n')
+    program.chmod(0o755)
+    env = {"PATH": f"{program.parent}:/usr/bin:/bin"}
+    dashes = "-- " if manager == "npm" else ""
+    ran = made.run(manager, "build", "--fix", env=env)
+    assert ran.stdout == f"run build {dashes}--fix\n"
+
+
+ASKED = {
+    "justfile": """\
+[confirm]
+own:
+    @echo own
+[confirm("Really ship?")]
+text:
+    @echo text
+[confirm("All?")]
+all: own
+    @echo all
+free:
+    @echo free
+""",
+    "Taskfile.yml": """\
+version: '3'
+silent: true
+tasks:
+  own:
+    prompt: ["Sure?"]
+    cmds: ["echo own"]
+  text:
+    prompt: "Really ship?"
+    cmds: ["echo text"]
+  all:
+    deps: [own]
+    prompt: All?
+    cmds: ["echo all"]
+  free: ["echo free"]
+""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ASKED)
+def test_the_question_of_a_recipe_is_asked_before_it_runs(
+    install: Install, file: str
+) -> None:
+    made = install({file: ASKED[file]})
+    path = str(made.root / file)
+    assert made.run("self", "import", path, "x", "--yes", env=PATHS).status == 0
+    questions = {}
+    for script in (made.root / "commands/x").glob("*.sh"):
+        questions[script.stem] = read_definition(str(script)).confirm
+    kind = "recipe" if file == "justfile" else "task"
+    own = f"Run {kind} own?"
+    assert questions == {"all": "All?", "free": "", "own": own, "text": "Really ship?"}
+
+    refused = made.run("x", "text", env=PATHS)
+    assert (refused.status, refused.stdout) == (1, "")
+    # The tool does not ask again.
+    assert made.run("--yes", "x", "text", env=PATHS).stdout.endswith("text\n")
+    # Nobody has answered the question of the other recipe.
+    assert made.run("--yes", "x", "all", env=PATHS).status != 0
+    assert made.run("x", "free", env=PATHS).stdout == "free\n"
 
 
 def test_mise(install: Install) -> None:
