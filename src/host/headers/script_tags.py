@@ -265,7 +265,7 @@ class Tagged:
         if keys is None:
             self.is_checked = False
             return False
-        if keys.pop("secret", False):
+        if "secret" in keys:
             # The script reads the password from its words; a prompt would only set ARG_….
             self.is_checked = False
         if keys["name"] in self._arguments:  # two placeholders with the same text

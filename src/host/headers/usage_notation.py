@@ -289,6 +289,12 @@ def _set(
     keys: "dict[str, Any]", name: str, value: "str | bool | None", *, is_flag: bool
 ) -> bool:
     """Set the key that a property means; return whether it is translated or has no effect."""
+    if name == "required":
+        # A form such as `<file>` is required, too.
+        keys.pop("required", None)
+        if value is True:
+            keys["required"] = True
+        return True
     if value in (None, False) and name != "default":
         return True
     text = _text_of(value)
@@ -299,8 +305,6 @@ def _set(
         keys.setdefault("description", text)
     elif name == "default":
         _set_default(keys, text, is_flag=is_flag)
-    elif name == "required":
-        keys["required"] = True
     elif name == "var":
         _set_repeats(keys, is_flag=is_flag)
     elif name == "effect" and is_flag:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from host.run.definition import read_definition
+from host.catalog.definition import read_definition
 from testing.installation import Made
 from testing.plugin_sources import write_tree
 

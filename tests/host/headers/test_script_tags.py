@@ -201,6 +201,45 @@ def test_arguments_that_are_only_for_pages(
     assert " ".join([one.usage for one in found.shown_args]) == usage
 
 
+REQUIRED = {
+    '"<x>"': "<x>",
+    '"<x>" required=#false': "[x]",
+    '"<x>" required=false': "[x]",
+    '"[x]" required=#true': "<x>",
+}
+
+
+@pytest.mark.parametrize(("form", "usage"), REQUIRED.items(), ids=REQUIRED)
+def test_whether_an_argument_of_usage_is_required(
+    tmp_path: Path, form: str, usage: str
+) -> None:
+    found = read_definition(_script(tmp_path, f"#!/bin/bash\n#USAGE arg {form}\n"))
+    assert [one.usage for one in found.args] == [usage]
+
+
+PASSWORD = """#!/bin/bash
+# @raycast.title Log in
+# @raycast.argument1 {"type": "text", "placeholder": "user"}
+# @raycast.argument2 {%s, "placeholder": "PIN"}
+echo "$2"
+"""
+
+
+@pytest.mark.parametrize(
+    "kind", ['"type": "password"', '"type": "text", "secure": true']
+)
+def test_a_password_of_raycast_is_masked(install: Install, kind: str) -> None:
+    made = install({"commands/login": PASSWORD % kind})
+    env = {"CLI_RECORD": "1"}
+    assert made.run("login", "me", "opensesame", env=env).stdout == "opensesame\n"
+    assert made.run("login", "me").status == 0  # nothing asks for it
+    history = made.run("self", "history", "--format", "json").stdout
+    explained = made.run("--explain", "login", "me", "opensesame").stdout
+    for shown in (history, explained):
+        assert "********" in shown
+        assert "opensesame" not in shown
+
+
 IGNORED = {
     "an alias that is no word": "# acme:aliases=a/b\n",
     "a variable that is no name": "# @env a-b!\n",
