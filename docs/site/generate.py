@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -25,8 +26,19 @@ _TAKEN = {
     "security.md": "SECURITY.md",
     "code-of-conduct.md": "CODE_OF_CONDUCT.md",
 }
+# What links to these modules lead to: the page that is made of their docstrings.
+_DOCUMENTED = dict.fromkeys(
+    (
+        "src/host/__init__.pyi",
+        "src/host/hookspecs.py",
+        "src/host/program.py",
+        "src/host/testing/__init__.py",
+    ),
+    "interface.md",
+)
 # Title, address and first sentence of each page.
 _TEXTS: dict[str, tuple[str, str, str]] = {}
+_INTERFACE = runpy.run_path(str(_PROJECT / "docs/site/interface.py"))
 _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r'<div class="language-console highlight">')
@@ -47,6 +59,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     generated = {
         "self.md": "".join(self_page()),
+        "interface.md": "".join(_INTERFACE["interface_page"]()),
         "install.sh": installer(config.site_url or ""),
     }
     for name, text in generated.items():
@@ -95,6 +108,7 @@ def on_page_markdown(
 
     source = _TAKEN.get(name, f"docs/{name}")
     pages = {original: page_name for page_name, original in _TAKEN.items()}
+    pages |= _DOCUMENTED
 
     def target(link: re.Match[str]) -> str:
         begin, written, anchor = link.groups(default="")

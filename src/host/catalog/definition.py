@@ -324,7 +324,7 @@ class Definition:
         return self.file != "" and self.file == join(self.directory, self.entrypoint)
 
     def gets_library(self, plugin: str) -> bool:
-        """Return whether bash loads the shell library into the script (CONTRACT 6).
+        """Return whether bash loads the shell library into the script.
 
         `plugin` is the plugin that provides the command, or "". A stranger's script runs as its
         author runs it, because a function of the library would hide a program of the same name.
