@@ -112,13 +112,6 @@ def test_a_container_that_has_only_busybox(places: Cli, tmp_path: Path) -> None:
         places, "docker:db", "--stdin", str(places.root / "in"), "demo", "do", "é"
     )
     assert done.hosts()["db"]["stdout"] == f"é it's {'x' * 100_000}\n", done
-    on = ("--on", "docker:db", "--format", "json")
-    copied = places.fleet("copy", *on, str(places.root / "commands"), "~/got")
-    assert copied.states() == {"db": "ok"}, copied
-    gathered = places.fleet("gather", *on, "~/g*", str(tmp_path / "in"))
-    script = f"{places.env['PLACES']}/db/got/demo/do/main.sh"
-    assert script in gathered.hosts()["db"]["files"], gathered
-    assert Path(f"{tmp_path}/in/db{script}").exists()
 
 
 def test_a_user_in_a_container(places: Cli) -> None:
@@ -199,16 +192,6 @@ def test_a_program_that_is_missing(places: Cli) -> None:
     assert done.status == 127
     expected = "docker is not installed or not on PATH; install docker"
     assert done.stderr == f"cli fleet run: {expected}\n"
-
-
-def test_files_go_to_containers_and_come_back(places: Cli, tmp_path: Path) -> None:
-    (tmp_path / "in").write_text("content")
-    copied = places.fleet("copy", "--on", "docker:db", str(tmp_path / "in"), "~/there")
-    assert copied.status == 0, copied.stderr
-    got = places.fleet("gather", "--on", "docker:db", "~/there", str(tmp_path / "out"))
-    assert got.status == 0, got.stderr
-    path = f"out/db{places.env['PLACES']}/db/there"
-    assert (tmp_path / path).read_text() == "content"
 
 
 def test_a_timeout_in_a_container_leaves_nothing(places: Cli) -> None:

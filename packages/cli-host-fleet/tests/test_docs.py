@@ -36,7 +36,6 @@ def test_commands_of_the_page(tmp_path: Path, request: pytest.FixtureRequest) ->
     ssh = shutil.which("ssh")
     (tools / "ssh").write_text(f'#!/bin/sh\nexec {ssh} -F {config} "$@"\n')
     (tools / "ssh").chmod(0o755)
-    (tmp_path / "README.md").write_text("to copy\n")
     env = cli.environ()
     env["PATH"] = f"{tools}:{env['PATH']}"
     for command in commands:
@@ -68,7 +67,7 @@ Host {name}
 
 
 def test_the_readme_names_every_option(cli: Cli) -> None:
-    words = ("run", "exec", "copy", "gather", "hosts", "check")
+    words = ("run", "exec", "hosts", "check")
     shown = "".join(cli.fleet(word, "--help").stdout.decode() for word in words)
     options = set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}
     assert [

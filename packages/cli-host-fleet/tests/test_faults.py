@@ -186,6 +186,8 @@ def test_a_login_that_prints(cli: Cli) -> None:
         ("[[ -z $(cat) ]] || exit 9", "ok", 0, None),
         ("sleep 30 & exit 0", "ok", 0, None),
         ("no-such-program", "failed", 127, None),
+        ("(sleep 0.5; kill -CONT $$) & kill -STOP $$; exit 5", "failed", 5, None),
+        ("exit 148", "failed", 148, None),  # 128 + SIGTSTP, which kills nothing
     ],
 )
 def test_how_a_command_ends(

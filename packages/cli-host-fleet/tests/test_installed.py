@@ -98,10 +98,12 @@ def test_check_of_elevation(cli: Cli) -> None:
     assert sorted(told) == [["nosudo", "refused"], ["web01", "ok"]]
 
 
-def test_a_python_command_is_not_shipped(cli: Cli) -> None:
-    done = cli.fleet("run", *cli.on("web01"), "fleet", "hosts", "--on", "x")
+@pytest.mark.parametrize("words", [("fleet", "hosts"), ("setup", "postman")])
+def test_a_python_command_is_not_shipped(cli: Cli, words: tuple[str, ...]) -> None:
+    """Whether a plugin declares it, or a command.json."""
+    done = cli.fleet("run", *cli.on("web01"), *words)
     assert done.status == 2
     assert done.stderr == (
-        "cli fleet run: fleet hosts: a Python command cannot be shipped; "
+        f"cli fleet run: {' '.join(words)}: a Python command cannot be shipped; "
         "to run the program that is installed on the hosts: --installed PATH\n"
     )

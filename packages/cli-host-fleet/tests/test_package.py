@@ -15,7 +15,7 @@ from cli_host_fleet.connection import Connection
 from cli_host_fleet.node_sets import _Groups
 from conftest import Cli
 
-_WORDS = ("run", "exec", "copy", "gather", "hosts", "check")
+_WORDS = ("run", "exec", "hosts", "check")
 _SOURCE = Path(cli_host_fleet.__file__).parent
 
 

@@ -133,12 +133,6 @@ def _check_commands_and_files(boxes: Cli, tmp_path: Path) -> None:
         "box_1": shown,
         "box_2": shown,
     }, hosts
-    on = ("--on", "podman:box_1", "--format", "json")
-    copied = boxes.fleet("copy", *on, str(tmp_path / "in"), "~/got/")
-    assert [*copied.hosts()["box_1"]["files"]] == ["/root/got/in"], copied
-    gathered = boxes.fleet("gather", *on, "/root/g*", str(tmp_path / "out"))
-    assert gathered.states() == {"box_1": "ok"}, gathered
-    assert (tmp_path / "out/box_1/root/got/in").read_bytes() == b"x" * 100_000
 
 
 def _check_the_end(boxes: Cli) -> None:

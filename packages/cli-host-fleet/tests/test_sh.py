@@ -83,43 +83,6 @@ def test_another_user(cli: Cli) -> None:
     assert done.hosts()["nobash"]["stdout"] == "deploy /home/deploy\n", done
 
 
-def test_files_go_there_and_come_back(cli: Cli, tmp_path: Path) -> None:
-    here = tmp_path / "files"
-    (here / "sub" / "empty").mkdir(parents=True)
-    for name in ("tool", ".hidden", "..x", "sub/a b'\n.txt"):
-        (here / name).write_text(name)
-    there = cli.rig.machines["nobash"].root / "opt" / "got"
-    on = (*cli.on("nobash"), "--format", "json")
-    copied = cli.fleet("copy", *on, str(here), "/opt/got").hosts()["nobash"]
-    assert (copied["state"], len(copied["files"])) == ("ok", 4), copied
-    assert sorted(path.name for path in there.iterdir()) == [
-        "..x",
-        ".hidden",
-        "sub",
-        "tool",
-    ]
-    assert (there / "sub" / "empty").is_dir()
-    several = cli.fleet(
-        "copy", *on, str(here / "tool"), str(here / "..x"), "/opt/got/sub"
-    )
-    assert several.states() == {"nobash": "ok"}
-    nowhere = cli.fleet("copy", *on, str(here / "tool"), "/opt/nope/there").hosts()[
-        "nobash"
-    ]
-    assert nowhere["stderr"] == "there is no directory /opt/nope\n"
-    gathered = cli.fleet("gather", *on, "/opt/g*t", "~/.ssh", str(tmp_path / "in"))
-    files = gathered.hosts()["nobash"]["files"]
-    assert {
-        "/opt/got/sub/a b'\n.txt",
-        "/opt/got/sub/..x",
-        "/root/.ssh/authorized_keys",
-    } < {*files}
-    assert (
-        tmp_path / "in/nobash/opt/got/sub/a b'\n.txt"
-    ).read_text() == "sub/a b'\n.txt"
-    assert cli.rig.machines["nobash"].leftovers() == []
-
-
 def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
     mark = f"83{os.getpid()}"
     secret = f"s3cr3t{mark}"

@@ -8,7 +8,6 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from cli_host_fleet.check import check_hosts
-from cli_host_fleet.copy_files import copy_to_hosts
 from cli_host_fleet.run import run_on_hosts
 from conftest import Cli
 
@@ -32,7 +31,6 @@ from conftest import Cli
         ),
         (("run", "--on", "web01", "--forks", "0", "demo", "do"), "--forks"),
         (("hosts",), "Missing option '--on'; see: cli fleet hosts --help"),
-        (("copy", "--on", "web01", "x"), "Missing argument 'FILE...'"),
         (
             ("check", "--on", "web01", "--format", "xml", "demo", "do"),
             "'xml' is not one of",
@@ -132,4 +130,3 @@ def test_tab_after_the_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     assert _offered(run_on_hosts, [*options, "demo"], "he") == ["hello"]
     assert _offered(run_on_hosts, [*options, "demo", "do"], "") == ["dev", "prod"]
     assert "self" not in _offered(run_on_hosts, options, "")
-    assert _offered(copy_to_hosts, options, "") == [""], "the shell completes files"

@@ -16,7 +16,7 @@ _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
 _PARAMETER_MARKS = frozenset("?&;#")  # one of them stands before each parameter
 
 # The login in an address: the text between `//` and `@`, or `USER:PASSWORD` before `@`.
-_LOGIN = r"(?:(?<=[:/]/)(?!/)[^/?#\s]*|(?<!\S)[^\s/?#:]*:[^\s/?#]*)(?=@)"
+_LOGIN = r"(?:(?<=[:/]/)(?!/)[^/?#\s]*|(?<!\S)[^\s/?#:]*:[^\s/?#]+)(?=@)"
 # If the text after a colon is not a port, it is probably a password with a slash or a blank.
 _BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
 

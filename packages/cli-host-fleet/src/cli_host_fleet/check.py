@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,11 +15,10 @@ from cli_host_fleet import to_host
 from cli_host_fleet.asking import become
 from cli_host_fleet.beginning import begin
 from cli_host_fleet.captured import STREAMS, Captured
-from cli_host_fleet.checksums import read_sums, sum_of
+from cli_host_fleet.checksums import read_sums
 from cli_host_fleet.command_jobs import CommandJob, Order, ShippedJob, path_on_host
 from cli_host_fleet.complete import complete_words
 from cli_host_fleet.connecting import connecting_options, transport
-from cli_host_fleet.examining_view import ExaminingView
 from cli_host_fleet.fleet import Fleet, Options
 from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
@@ -28,6 +27,7 @@ from cli_host_fleet.outcome import outcome
 from cli_host_fleet.results import Result
 from cli_host_fleet.run_options import format_option
 from cli_host_fleet.running import carry_out, view_for
+from cli_host_fleet.session import Output, Session
 from cli_host_fleet.shortened import shortened
 from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
@@ -68,16 +68,13 @@ def check_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> None
     elevation = become(program, params)
     job.connect(way, elevation)
 
-    # What the check prints is no output for the user: it becomes a reason, or nothing.
-    examine = functools.partial(examined, sums)
-    inner = view_for(params["form"], hosts)
-    view = ExaminingView(inner, examine, STREAMS)
+    view = view_for(params["form"], hosts)
 
     # A check is no run: it is not recorded, and `@failed` stays as it was.
     forks = params["forks"]
     connect_timeout = params["connect_timeout"]
     options = Options(forks=forks, connect_timeout=connect_timeout)
-    fleet = Fleet(job, options, view)
+    fleet = Fleet(Check(job, sums), options, view)
     results = carry_out(fleet, job, view)
     sys.exit(outcome(fleet, view, results))
 
@@ -108,24 +105,39 @@ class InstalledCheck(CommandJob):
         return Start(argv)
 
 
-def examined(
-    sums: Mapping[str, str] | None, result: Result, captured: Captured
-) -> Result:
-    """Return the result with a reason why the check failed: see `drift`."""
-    if result.state == "failed" and not result.reason:
-        error = b"".join(captured.pieces("stderr"))
-        reason = useful_line(error) or "the check failed"
-        return replace(result, reason=reason)
+class Check:
+    """Carries out a job whose output is no output for the user: it becomes a reason, or nothing.
 
-    # Without --installed, a host has printed no checksums.
-    if result.state != "ok" or sums is None:
-        return result
+    `sums` are the checksums that a host must print, or None if it prints none.
+    """
 
-    printed = b"".join(captured.pieces("stdout"))
-    differences = drift(sums, read_sums(printed))
-    if not differences:
-        return result
-    return replace(result, state="failed", reason=differences)
+    def __init__(self, job: Job, sums: Mapping[str, str] | None) -> None:
+        self.call = job.call
+        self.explain = job.explain
+        self._job = job
+        self._sums = sums
+        self._captured: dict[str, Captured] = {}
+
+    def session(self, host: str, output: Output) -> Session:
+        captured = Captured()
+        self._captured[host] = captured
+        return self._job.session(host, captured)
+
+    def examined(self, result: Result) -> Result:
+        captured = self._captured.pop(result.host)
+        printed, error = (b"".join(captured.pieces(name)) for name in STREAMS)
+        captured.close()
+
+        if result.state == "failed" and not result.reason:
+            return replace(result, reason=useful_line(error) or "the check failed")
+        # Without --installed, a host has printed no checksums.
+        if result.state != "ok" or self._sums is None:
+            return result
+
+        differences = drift(self._sums, read_sums(printed))
+        if not differences:
+            return result
+        return replace(result, state="failed", reason=differences)
 
 
 def checksums(directory: str) -> dict[str, str]:
@@ -140,7 +152,7 @@ def checksums(directory: str) -> dict[str, str]:
 
         name = path.relative_to(directory).as_posix()
         with path.open("rb") as opened:
-            sums[name] = sum_of(opened)
+            sums[name] = hashlib.file_digest(opened, "sha256").hexdigest()
     return sums
 
 

@@ -1,20 +1,8 @@
-"""SHA-256 checksums of files, and the output of `sha256sum`."""
+"""The output of `sha256sum`."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-from typing import IO
-
-_CHUNK = 1 << 20
-
-
-def sum_of(stream: IO[bytes]) -> str:
-    """Return the SHA-256 of the bytes of a stream, in hexadecimal."""
-    digest = hashlib.sha256()
-    while chunk := stream.read(_CHUNK):
-        digest.update(chunk)
-    return digest.hexdigest()
 
 
 def read_sums(printed: bytes) -> dict[str, str]:

@@ -82,7 +82,7 @@ def asks_help(program: Program, words: Sequence[str]) -> bool:
 def check_shippable(command: Command) -> None:
     """Raise FleetError if the command needs more of this machine than its folder."""
     name = " ".join(command.words)
-    if not command.directory:
+    if command.definition.in_python:
         raise FleetError(f"{name}: a Python command cannot be shipped; {_INSTALLED}")
 
     # These folders may be anywhere on this machine, and of any size.

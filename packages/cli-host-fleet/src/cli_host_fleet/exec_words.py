@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,17 +16,22 @@ from cli_host_fleet.connecting import connecting_options
 from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
+from cli_host_fleet.results import Result
 from cli_host_fleet.run_options import (
     dry_run_option,
     format_option,
     group_options,
     rollout_options,
     variable_options,
+    yes_option,
 )
 from cli_host_fleet.running import run_or_preview
 from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
 from host import OneLineCommand, Program
+
+_NOT_FOUND = 127  # a shell's exit status
+_OF_A_LINE = frozenset(" \t\n$|&;<>()`*?\"'")
 
 
 @click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})
@@ -46,6 +52,7 @@ from host import OneLineCommand, Program
 @dry_run_option
 @format_option
 @group_options
+@yes_option
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- WORDS...]")
 def exec_on_hosts(targets: Targets, words: tuple[str, ...], **params: Any) -> None:
     """Run WORDS on every host of a set: a program there and its arguments, without a shell.
@@ -90,6 +97,13 @@ class ExecJob(Job):
         self._asked = asked
         self.add_stdin(stdin)
         self.shipment.close()
+
+    def examined(self, result: Result) -> Result:
+        """Return the result, with a hint if the only word looks like a line of shell."""
+        is_one = len(self._argv) == 1 and bool(_OF_A_LINE & set(self._argv[0]))
+        if result.status == _NOT_FOUND and is_one:
+            return replace(result, reason="not a program; for a line of shell: --shell")
+        return result
 
     def masked_words(self) -> list[str]:
         return [*self._argv]

@@ -10,7 +10,6 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -30,7 +29,6 @@ _SLACK = 10.0  # seconds for the login after ssh has connected; ssh itself sets 
 _FILES_OF_A_HOST = 5
 _FILES_OF_OURS = 64
 _REACTION = 2  # seconds that a run gets to react to a signal before this process ends
-_EXAMINERS = 4  # threads
 _LAST = 10  # further seconds for the hosts to end their commands, and for the view to show that
 
 
@@ -57,6 +55,9 @@ class Job(Protocol):
 
     def session(self, host: str, output: Output) -> Session: ...
 
+    def examined(self, result: Result) -> Result:
+        """Return the final result of a host, which may depend on its output."""
+
 
 class View(Protocol):
     """Shows a run. Its methods never raise; `problem` is the error that made it stop writing."""
@@ -64,12 +65,6 @@ class View(Protocol):
     problem: OSError | None
 
     def output(self, host: str) -> Output: ...
-
-    def examination(self, result: Result) -> Callable[[], Result] | None:
-        """Return work on a host's output that decides its result, or None.
-
-        It is called once for a host, in another thread, so it may take long. `finished` follows.
-        """
 
     def finished(self, result: Result) -> None: ...
     def tick(
@@ -107,10 +102,8 @@ class Fleet:
         self._queue: deque[str] = deque()
         self._running: dict[str, Connection] = {}
         self._again: dict[str, Result] = {}
-        self._examinations: dict[str, tuple[Result, Future[Result]]] = {}
         self._results: dict[str, Result] = {}
 
-        self._examiners = ThreadPoolExecutor(_EXAMINERS)
         self._lifelines = Lifelines()
         self._engine: Any = PreferredEngine("auto", {"fanout": options.forks})
         self._total = 0
@@ -136,7 +129,6 @@ class Fleet:
         finally:
             restore()
             self._lifelines.close()
-            self._examiners.shutdown(wait=False, cancel_futures=True)
             self._engine.release()
 
         for host in hosts:
@@ -174,19 +166,13 @@ class Fleet:
             if is_unreached and may_repeat and not self._stops():
                 self._again[result.host] = result
             else:
-                self._examine(result)
+                self._finish(self._job.examined(result))
             self._fill(ended)
 
         timer = EngineTimer(_TICK, _TICK, True, self)
         self._engine.add_timer(timer)
         self._fill(ended)
         self._engine.run(None)
-
-        # The engine returns when no connection is left, but outputs may still be examined.
-        while self._examinations:
-            futures = [future for _, future in self._examinations.values()]
-            wait(futures, _TICK, return_when=FIRST_COMPLETED)
-            self.ev_timer(None)
 
     def _fill(self, ended: Callable[[Result], None]) -> None:
         """Connect to waiting hosts, in order, until `forks` hosts are active."""
@@ -218,29 +204,6 @@ class Fleet:
             explain=self._job.explain,
         )
 
-    def _examine(self, result: Result) -> None:
-        """Let a thread examine the host's output; without an examination, the result counts now."""
-        examination = self._view.examination(result)
-        if examination is None:
-            self._finish(result)
-            return
-        future = self._examiners.submit(examination)
-        self._examinations[result.host] = (result, future)
-
-    def _collect_examined(self) -> None:
-        """Take over the results of examinations that are done; after a signal, drop the others."""
-        for host, (result, future) in [*self._examinations.items()]:
-            # An examination that has begun cannot be cancelled, and ends soon.
-            if self.signal and future.cancel():
-                examined = _unexamined(result)
-            elif future.done():
-                examined = future.result()
-            else:
-                continue
-
-            del self._examinations[host]
-            self._finish(examined)
-
     def _finish(self, result: Result) -> None:
         self._results[result.host] = result
         if result.state != "ok":
@@ -261,10 +224,8 @@ class Fleet:
         for connection in [*self._running.values()]:
             connection.check()
 
-        self._collect_examined()
-        busy = [*self._running, *self._examinations]
         results = list(self._results.values())
-        self._view.tick(busy, results, self._total)
+        self._view.tick([*self._running], results, self._total)
 
     def _stops(self) -> bool:
         """Return whether the run must not connect to any further host."""
@@ -316,15 +277,6 @@ class Fleet:
                 signal.signal(number, former)
 
         return restore
-
-
-def _unexamined(result: Result) -> Result:
-    """Return the result of a host whose output nobody will examine: it cannot be `ok`."""
-    if result.state != "ok":
-        return result
-    return replace(
-        result, state="interrupted", status=None, reason="stopped by the user"
-    )
 
 
 def die_of(number: int) -> None:

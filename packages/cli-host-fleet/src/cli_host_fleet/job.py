@@ -11,7 +11,7 @@ from itertools import chain
 from cli_host_fleet import to_host
 from cli_host_fleet.from_host import Facts
 from cli_host_fleet.problem import FleetError
-from cli_host_fleet.results import State
+from cli_host_fleet.results import Result, State
 from cli_host_fleet.session import Elevation, Output, RefusedError, Session
 from cli_host_fleet.shipment import Shipment, stem_of_a_run
 from cli_host_fleet.transport import Host, Transport
@@ -77,6 +77,10 @@ class Job:
 
         nonce = os.urandom(8).hex()  # so that no command can print a report
         return Session(nonce, self._elevation, prepare, output)
+
+    def examined(self, result: Result) -> Result:
+        """Return the final result of a host: see `fleet.Job`."""
+        return result
 
     def add_stdin(self, file: str) -> None:
         """Ship a file, or this process's stdin for `-`, as the stdin of what the hosts start.

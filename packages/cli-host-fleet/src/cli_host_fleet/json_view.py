@@ -38,9 +38,6 @@ class JsonView:
         self._outputs[host] = captured
         return captured
 
-    def examination(self, result: Result) -> None:
-        """Return None: nothing depends on what a host has printed."""
-
     def finished(self, result: Result) -> None:
         captured = self._outputs.pop(result.host, None)
         if captured is None:
@@ -103,8 +100,6 @@ class JsonView:
             "seconds": result.seconds,
             "reason": result.reason or None,
         }
-        if result.files is not None:
-            fields["files"] = result.files
 
         # The outputs may be larger than memory, so they are added to the object piece by piece.
         text = json.dumps(fields)

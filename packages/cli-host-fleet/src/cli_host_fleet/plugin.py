@@ -17,13 +17,6 @@ _COMMANDS = (
         "Run any program or line of shell on many hosts",
         _CHANGE,
     ),
-    ("copy", "copy_files:copy_to_hosts", "Copy files to many hosts", _CHANGE),
-    (
-        "gather",
-        "gather_files:gather_from_hosts",
-        "Fetch files from many hosts",
-        _CHANGE,
-    ),
     ("hosts", "hosts:list_hosts", "Show the hosts of a set", _READ),
     ("check", "check:check_hosts", "Check that hosts can run a command", _READ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -21,16 +21,24 @@ State = Literal[
 STATES: tuple[State, ...] = get_args(State)
 Stop = Literal["", "no answer", "timeout", "interrupted"]
 _OUT_OF_REACH = {"unreachable", "timeout", "lost"}
+# signals that end no process by default
+_HARMLESS = {
+    signal.SIGCHLD,
+    signal.SIGCONT,
+    signal.SIGSTOP,
+    signal.SIGTSTP,
+    signal.SIGTTIN,
+    signal.SIGTTOU,
+    signal.SIGURG,
+    signal.SIGWINCH,
+}
 # added to the number of the signal that ended a command, this is a shell's exit status
 _SIGNALLED = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One host's result; `status` is the command's exit status, or None if unknown.
-
-    `files` has the SHA-256 of each file that was copied or gathered, by its path on the host.
-    """
+    """One host's result; `status` is the command's exit status, or None if unknown."""
 
     host: str
     state: State
@@ -38,7 +46,6 @@ class Result:
     reason: str = ""
     attempts: int = 0
     seconds: float = 0.0
-    files: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +116,12 @@ def _reason(status: int) -> str:
     if status <= _SIGNALLED:
         return ""
     try:
-        return f"killed by {signal.Signals(status - _SIGNALLED).name}"
+        number = signal.Signals(status - _SIGNALLED)
     except ValueError:
         return ""
+    if number in _HARMLESS:
+        return ""
+    return f"killed by {number.name}"
 
 
 def exit_status(results: Iterable[Result]) -> int:

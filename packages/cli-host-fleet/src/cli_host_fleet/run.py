@@ -19,6 +19,7 @@ from cli_host_fleet.run_options import (
     group_options,
     rollout_options,
     variable_options,
+    yes_option,
 )
 from cli_host_fleet.running import run_or_preview
 from cli_host_fleet.targets import Targets, target_options
@@ -43,7 +44,7 @@ from host import OneLineCommand
 @dry_run_option
 @format_option
 @group_options
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@yes_option
 @click.argument(
     "words",
     nargs=-1,

@@ -86,6 +86,7 @@ variable_options = _all_of(
         ),
     ]
 )
+yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Only show what would be done."
 )

@@ -56,7 +56,6 @@ def run_or_preview(
     job: Job,
     targets: Targets,
     params: Mapping[str, Any],
-    view: View | None = None,
 ) -> int:
     """Run a job on its hosts, or show it with --dry-run; return the exit status.
 
@@ -72,9 +71,8 @@ def run_or_preview(
     way = transport(targets, job.hosts, params)
     elevation = become(program, params)
     job.connect(way, elevation)
-    if view is None:
-        group = params["group"]
-        view = view_for(params["form"], job.hosts, group=group, diff=params["diff"])
+    group = params["group"]
+    view = view_for(params["form"], job.hosts, group=group, diff=params["diff"])
 
     words, args = job.recorded_as(program)
     secrets = job.secret_values()

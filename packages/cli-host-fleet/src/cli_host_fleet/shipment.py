@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
-from cli_host_fleet.checksums import sum_of
 from cli_host_fleet.problem import FleetError
 
 _CHUNK = 1 << 16
@@ -85,23 +84,6 @@ class Shipment:
         folder = os.path.dirname(real)
         self._add(real, place, folder)
 
-    def add_all(self, directory: str, place: str) -> None:
-        """Add all files and directories below `directory`; a link is added as its target's file.
-
-        Raises FleetError.
-        """
-        top = os.path.realpath(directory)
-        for current, directories, files in os.walk(top):
-            directories.sort()  # `os.walk` visits them in this order
-            inside = os.path.relpath(current, top)
-            beside = os.path.normpath(f"{place}/{inside}")
-            self._add_directory(beside, 0o755)  # an empty one arrives, too
-
-            for name in sorted(files):
-                path = os.path.join(current, name)
-                if os.path.isfile(path):
-                    self.add_file(path, f"{beside}/{name}")
-
     def add_text(self, place: str, text: str, mode: int = 0o644) -> None:
         content = text.encode()
         self._add_stream(place, io.BytesIO(content), len(content), mode)
@@ -148,10 +130,6 @@ class Shipment:
             if any(word in line for line in content):
                 names.append(name)
         return names
-
-    def sums(self, place: str) -> list[str]:
-        """Return the SHA-256 of each file below `place`."""
-        return [sum_of(content) for _, content in self._files_below(place)]
 
     def _files_below(self, place: str) -> Iterator[tuple[str, IO[bytes]]]:
         """Yield the name below `place` and the content of each file there."""

@@ -46,9 +46,6 @@ class TextView:
         self._lines[host] = (stdout, stderr)
         return HostOutput(stdout, stderr)
 
-    def examination(self, result: Result) -> None:
-        """Return None: nothing depends on what a host has printed."""
-
     def finished(self, result: Result) -> None:
         for lines in self._lines.pop(result.host, ()):
             lines.close()

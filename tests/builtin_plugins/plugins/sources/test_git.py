@@ -741,6 +741,7 @@ def test_logins() -> None:
 
 MASKED = {
     "no address: a@b.test": "no address: a@b.test",
+    "no password: podman:@all": "no password: podman:@all",
     "https://h.test/a@b": "https://h.test/a@b",
     "https://[::1]:8/a@b": "https://[::1]:8/a@b",
     "https://h.test:80/a@b?x=1": "https://h.test:80/a@b?x=1",

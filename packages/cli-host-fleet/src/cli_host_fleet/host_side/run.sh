@@ -88,13 +88,6 @@ fleet_command() {
   fi
   exec "$@"
 }
-fleet_clean() { # removes the directory, and what the command listed in $fleet_dir/also
-  local also
-  if [[ -s $fleet_dir/also ]]; then
-    while IFS= read -r -d '' also; do rm -rf -- "$also"; done <"$fleet_dir/also"
-  fi
-  rm -rf "$fleet_dir"
-}
 fleet_lifeline() {
   while IFS= read -r -t 120 _; do :; done
   trap '' TERM # from here on, nothing stops this function
@@ -104,7 +97,7 @@ fleet_lifeline() {
     sleep 0.1
   done
   kill -KILL -- "-$1"
-  fleet_clean
+  rm -rf "$fleet_dir"
 }
 
 exec 2>/dev/null # bash reports jobs that end
@@ -112,11 +105,16 @@ set -m           # each job is in a process group of its own
 (fleet_command "$@") <"$fleet_stdin" 2>&3 3>&- &
 fleet_pid=$!
 fleet_lifeline "$fleet_pid" >/dev/null <&0 3>&- &
-wait "$fleet_pid"
-fleet_status=$?
+while :; do
+  wait "$fleet_pid"
+  fleet_status=$?
+  # With `set -m`, `wait` also returns if the command has only stopped (SIGSTOP).
+  kill -0 "$fleet_pid" || break
+  sleep 1
+done
 kill -TERM -- "-$!"
 wait "$!"
 trap - EXIT
-fleet_clean
+rm -rf "$fleet_dir"
 fleet_say "status $fleet_status" # marks the end of stdout, because a remaining process may write more
 fleet_say "status $fleet_status" >&3

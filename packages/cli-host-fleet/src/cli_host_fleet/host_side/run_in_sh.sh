@@ -54,7 +54,6 @@ setsid sh -c '
     sleep 0.2 || sleep 1
   done
   kill -KILL "$1" "-$1"
-  [ ! -s "$2/also" ] || xargs -0 rm -rf -- <"$2/also"
   rm -rf "$2"
 ' lifeline "$fleet_pid" "$fleet_dir" <&4 >/dev/null 3>&- 4<&- &
 fleet_lifeline=$!
@@ -64,8 +63,6 @@ fleet_status=$?
 kill -TERM "$fleet_lifeline" "-$fleet_lifeline"
 wait "$fleet_lifeline"
 trap - EXIT
-# What the command listed in this file is removed, too: see copy.sh.
-[ ! -s "$fleet_dir/also" ] || xargs -0 rm -rf -- <"$fleet_dir/also"
 rm -rf "$fleet_dir"
 fleet_say "status $fleet_status" # marks the end of stdout, as in run.sh
 fleet_say "status $fleet_status" >&3
