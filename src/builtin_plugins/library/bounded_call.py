@@ -1,6 +1,6 @@
 """Call another program within limits, without a terminal."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from host import Ending, OperationError, supervise
 
@@ -15,10 +15,9 @@ def bounded_call(
     *,
     given: bytes = b"",
     most: int = _MOST_PRINTED,
-    held: Collection[int] = (),
     directory: str | None = None,
 ) -> Ending:
-    """Run `command` with the input `given` and the inherited descriptors `held`.
+    """Run `command` with the input `given`.
 
     Its background processes go on, such as a daemon that keeps credentials. Raises OSError if the
     command cannot be started. Raises OperationError if the command takes more than `seconds` or
@@ -30,7 +29,6 @@ def bounded_call(
         seconds,
         given=given,
         most=most,
-        held=held,
         directory=directory,
         keeps_background=True,
     )

@@ -1,7 +1,9 @@
 """Call git with a time limit, without prompts, and without running a repository's code."""
 
+import os
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -63,10 +65,6 @@ def login_of(address: str) -> dict[str, str]:
     }
 
 
-def _wait_silently(message: str) -> None:
-    del message
-
-
 @dataclass
 class Git:
     """A callable that runs git in `directory`.
@@ -80,8 +78,6 @@ class Git:
     environ: Mapping[str, str]
     seconds: float
     login: Mapping[str, str] = field(default_factory=dict)
-    held: tuple[int, ...] = ()
-    on_wait: Callable[[str], object] = _wait_silently
 
     def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
         """Run `git ARGUMENTS` with the input `given`; return its output.
@@ -102,7 +98,6 @@ class Git:
                 called,
                 given=given,
                 directory=self.directory,
-                held=self.held,
                 most=_ANSWER_LIMIT,
             )
         except FileNotFoundError:
@@ -183,3 +178,39 @@ def has_commit(git: Git, commit: str) -> bool:
     except OperationError:
         return False
     return True
+
+
+def fetch_newest(git: Git) -> tuple[str, str, str]:
+    """Fetch the upstream branch of a repository.
+
+    Returns the remote's address, the commit of HEAD, and the newest commit, which may be HEAD.
+    """
+    address = git("ls-remote", "--get-url").decode().strip()
+    options = ("--quiet", "--no-tags", "--no-write-fetch-head")
+    git.contact(address, "fetch", *options)
+    old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
+    if has_commit(git, new):
+        new = old
+    return address, old, new
+
+
+def check_fast_forward(git: Git, old: str, new: str) -> None:
+    """Raise OperationError if `new` does not descend from `old`, or would overwrite user files."""
+    base = git("merge-base", old, new).decode().strip()
+    if base != old:
+        what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
+        raise OperationError(what, "run: git pull --rebase")
+
+    with suppress(OperationError):  # fails if files differ; read-tree checks them
+        git("update-index", "-q", "--refresh")
+    try:
+        git("read-tree", "-n", "-m", "-u", old, new)
+    except OperationError as failure:
+        text = f"{git.directory}: {failure.problem.text}"
+        raise OperationError(text, "commit the file or move it") from None
+
+
+def differing_paths(git: Git) -> list[str]:
+    """Return the tracked files that differ from HEAD."""
+    options = ("--no-ext-diff", "--no-renames", "--name-only", "-z")
+    return os.fsdecode(git("diff", *options, "HEAD")).split("\0")[:-1]

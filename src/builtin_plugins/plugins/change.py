@@ -95,13 +95,8 @@ class Change:
 
     def git(self, directory: str, address: str = "") -> Git:
         """Return a `Git` for the repository in `directory`, with the login from `address`."""
-        return Git(
-            directory,
-            self.session.environ,
-            self.seconds,
-            login_of(address),
-            on_wait=self.messages.line,
-        )
+        environ = self.session.environ
+        return Git(directory, environ, self.seconds, login_of(address))
 
 
 @contextmanager

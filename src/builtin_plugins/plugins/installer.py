@@ -86,13 +86,11 @@ class Answer(NamedTuple):
 class Installer(NamedTuple):
     """pip, or uv if there is no pip, as configured by the caller's environment `environ`.
 
-    A call takes at most `seconds`. The called program inherits the descriptors `held`, so their
-    file locks stay until it ends, even if this process is killed. All methods raise OperationError.
+    A call takes at most `seconds`. All methods raise OperationError.
     """
 
     environ: Mapping[str, str]
     seconds: float
-    held: tuple[int, ...] = ()
 
     def pip(self, *arguments: str, python: str = sys.executable) -> str:
         """Return the output of `python -m pip ARGUMENTS`."""
@@ -148,7 +146,6 @@ class Installer(NamedTuple):
             called,
             given=given.encode(),
             directory=sys.prefix,
-            held=self.held,
         )
 
         text = ended.stdout.decode("utf-8", "replace")

@@ -6,16 +6,14 @@ line. install.sh also reads that file.
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from glob import escape, glob
 from pathlib import Path
 
 import host
 from builtin_plugins.library.files.atomic import write_file
-from builtin_plugins.library.files.undo import os_errors_explained
 from builtin_plugins.program.shipped_files import renew
-from builtin_plugins.program.venv import in_venv
 from builtin_plugins.self_commands.declared import argument, self_command
 from builtin_plugins.self_commands.templates import fill_template
 from host import OperationError
@@ -29,6 +27,11 @@ _LONGEST_SHEBANG = 250
 
 _INSTALLATIONS = "cli-host-installations"
 _LARGEST = 1 << 14  # size limit of a launcher, in bytes
+
+
+def in_venv() -> bool:
+    """Return whether this program runs in a virtual environment."""
+    return sys.prefix != sys.base_prefix
 
 
 def launcher_text(interpreter: str) -> str:
@@ -143,37 +146,25 @@ def write_man_page(name: str) -> Path:
     return page
 
 
-def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
-    """Update a launcher, its man page and the library beside it to this version.
-
-    Raises OSError if the launcher or its man page cannot be written. If the library cannot be
-    updated, the error only goes to `warn`: a later update repairs it.
-    """
-    root = os.path.dirname(os.path.dirname(launcher))
-    write_launcher(launcher)
-    write_man_page(os.path.basename(launcher))
-    record_installation(root)
-
-    try:
-        with os_errors_explained():
-            renew(root, warn)
-    except OperationError as failure:
-        warn(f"{failure}; run self update again")
-
-
 @self_command(
     "launcher",
     "Rebuild the launcher",
     argument("path", required=True),
+    argument("--replace", "Replace changed files of the program without a copy."),
     hidden=True,  # install.sh and `self update` run it
 )
-def launcher(session: Session, path: str) -> None:
-    """Update a launcher, its man page and the shell library beside it to this version.
+def launcher(session: Session, path: str, replace: bool) -> None:
+    """Write a launcher, its man page and the program's own files beside it again.
 
-    PATH is the launcher's path. install.sh and `self update` run this command in the environment
-    that they made. It prints only warnings.
+    PATH is the launcher's path. install.sh and `self update` run this command after they have
+    installed the program. It prints only the files that it moves.
     """
-    renew_own_files(os.path.abspath(path), session.show_lines)
+    path = os.path.abspath(path)
+    root = os.path.dirname(os.path.dirname(path))
+    write_launcher(path)
+    write_man_page(os.path.basename(path))
+    record_installation(root)
+    renew(root, session.show_lines, replaces=replace)
 
 
 def record_installation(root: str) -> None:

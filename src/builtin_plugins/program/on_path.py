@@ -14,11 +14,11 @@ from typing import NamedTuple
 from builtin_plugins.library.files import atomic
 from builtin_plugins.program import completion
 from builtin_plugins.program.launcher import (
+    in_venv,
     is_launcher,
     local_bin,
     write_man_page,
 )
-from builtin_plugins.program.venv import in_venv
 from host import find_program
 from host.caller import home
 from host.pages.session import Session

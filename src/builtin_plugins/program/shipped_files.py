@@ -1,14 +1,12 @@
 """The files that the package ships for installations; `renew` updates some of them."""
 
-import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from builtin_plugins.library.files.atomic import is_real_dir, remove_path, write_file
+from builtin_plugins.library.files.atomic import write_file
 from builtin_plugins.library.git import Git
 from builtin_plugins.self_commands import templates
 from host import UsageError, is_word
@@ -18,10 +16,8 @@ from host.hook_marker import OWN_DISTRIBUTION
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
 TEAM_SOURCE = "core/lib/.source"  # records SOURCE of `self init --from` (not for git repositories)
-# the checksums of the shipped files, as sha256sum prints them
-HASHES = "core/lib/.shipped"
 
-_HASH_LINE = re.compile(r"[0-9a-f]{64}  \S")
+_OWN = ("core/lib", "core/schema")
 _GIT_SECONDS = 60.0  # time limit for `git ls-files`
 _SHIPPED = (  # an explicit list, because a checkout also contains other files
     "commands/demo/category.json",
@@ -46,31 +42,14 @@ class ShippedFile(NamedTuple):
     @property
     def is_own(self) -> bool:
         """Whether this program updates the file; other files belong to the user."""
-        return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
+        return str(self.relative.parent) in _OWN
 
-    def state_in(self, root: str) -> str:
-        """Return the file's state in an installation.
-
-        "same"     the file of this version
-        "stale"    missing, or the unchanged file of another version
-        "changed"  changed by the user
-        """
+    def is_same_in(self, root: str) -> bool:
+        """Return whether an installation has the file as this version ships it."""
         path = os.path.join(root, self.relative)
-        if not os.path.lexists(path):
-            return "stale"
         if os.path.islink(path) or not os.path.isfile(path):
-            return "changed"
-
-        content = Path(path).read_bytes()
-        if content == self.original.read_bytes():
-            return "same"
-        # The checksum of an earlier version's file was recorded when it was written.
-        if self.checksum(content) in _read_hashes(root):
-            return "stale"
-        return "changed"
-
-    def checksum(self, content: bytes) -> str:
-        return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"
+            return False
+        return Path(path).read_bytes() == self.original.read_bytes()
 
 
 def is_program_name(name: str) -> bool:
@@ -116,6 +95,11 @@ def gitignore() -> Path:
 def shipped_library() -> Path:
     """Return the shipped directory of the shell library."""
     return _skeleton() / "core" / "lib"
+
+
+def own_directories() -> list[str]:
+    """Return the shipped directories whose files this program updates in an installation."""
+    return [str(_skeleton() / path) for path in _OWN]
 
 
 def _skeleton() -> Path:
@@ -182,24 +166,41 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
         write_file(path, content, file.original.stat().st_mode & 0o777)
         made += 1
 
-    _write_hashes(root, own_files(root))
     return made
 
 
-def own_files(root: str) -> list[ShippedFile]:
-    """Return the files that this program keeps up to date in an installation.
+def different_files(root: str, *, tracked: bool = False) -> list[ShippedFile]:
+    """Return the own files of this program that an installation lacks, or has in another form.
 
-    Files that git tracks are left out, because they belong to the team. Files in a linked directory
-    are also left out. Raises OperationError if git fails.
+    Files that git tracks belong to the team: they are left out, or with `tracked`, only they are
+    returned. Files in a linked directory are left out. Raises OperationError if git fails.
     """
-    tracked = _tracked(root)
+    of_team = _tracked(root)
     files = []
     for file in shipped_files():
-        if not file.is_own or file.relative in tracked:
+        if not file.is_own or (file.relative in of_team) != tracked:
             continue
-        if is_real_dir(os.path.join(root, file.relative.parent)):
+        is_linked = os.path.islink(os.path.join(root, file.relative.parent))
+        if not is_linked and not file.is_same_in(root):
             files.append(file)
     return files
+
+
+def changed_files(root: str) -> list[Path]:
+    """Return the paths of the program's own files that the user has changed, below `root`."""
+    paths = [file.relative for file in different_files(root)]
+    return [path for path in paths if os.path.lexists(os.path.join(root, path))]
+
+
+def set_aside(root: str, paths: Iterable[Path], show: Callable[[str], object]) -> None:
+    """Rename files to NAME.old, and report them in one line. Raises OSError."""
+    moved = []
+    for path in paths:
+        os.replace(os.path.join(root, path), os.path.join(root, f"{path}.old"))
+        moved.append(str(path))
+    if moved:
+        why = "differed from this program's own and are now NAME.old"
+        show(f"{root}: {why}: {', '.join(moved)}")
 
 
 def _tracked(root: str) -> set[Path]:
@@ -213,83 +214,16 @@ def _tracked(root: str) -> set[Path]:
     return {Path(path) for path in paths}
 
 
-def renew(root: str, warn: Callable[[str], object]) -> None:
-    """Update the program's own files in an installation to this version.
+def renew(root: str, show: Callable[[str], object], *, replaces: bool = False) -> None:
+    """Make the program's own files in an installation equal to those of this version.
 
-    Files that the user changed are kept and reported to `warn`. Raises OSError or OperationError.
+    A file that differs is first renamed to NAME.old, which is reported to `show`, unless this
+    `replaces` it. Raises OSError or OperationError.
     """
-    if is_checkout(root):
-        return
-
-    files = own_files(root)
-    # First: an interruption must not leave a file without a checksum.
-    _write_hashes(root, files)
+    files = different_files(root)
+    if not replaces:
+        set_aside(root, changed_files(root), show)
     for file in files:
         path = os.path.join(root, file.relative)
-        state = file.state_in(root)
-        if state == "stale":
-            write_file(path, file.original.read_bytes())
-        elif state == "changed":
-            why = "kept because you changed it; this version contains a different file"
-            warn(f"{path}: {why}")
-
-
-def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
-    """Record the checksums of `files`, so that later versions recognize the user's changes."""
-    lines = _read_hashes(root)
-    known = len(lines)
-    for file in files:
-        content = file.original.read_bytes()
-        lines.add(file.checksum(content))
-
-    if len(lines) == known:
-        return
-
-    path = os.path.join(root, HASHES)
-    if not is_real_dir(os.path.dirname(path)):
-        return
-    if Path(HASHES) in _tracked(root):  # it belongs to the team
-        return
-    _write_lines(path, lines)
-
-
-def _write_lines(path: str, lines: Iterable[str]) -> None:
-    """Write the lines CHECKSUM PATH to the file `path`, in the order of their paths."""
-    text = ""
-    for line in sorted(lines, key=lambda line: line.split()[::-1]):
-        text += f"{line}\n"
-    write_file(path, text)
-
-
-def has_damaged_hashes(root: str) -> bool:
-    """Return whether the file with the checksums exists, but is not as it was written."""
-    path = Path(root, HASHES)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return os.path.lexists(path)
-    except (OSError, ValueError):
-        return True
-
-    if not text.endswith("\n"):
-        return True
-    return not all(map(_HASH_LINE.match, text.splitlines()))
-
-
-def renew_hashes(root: str) -> None:
-    """Write the checksums again, and keep those that can be read. Raises OSError."""
-    valid = list(filter(_HASH_LINE.match, _read_hashes(root)))
-    path = os.path.join(root, HASHES)
-    if os.path.lexists(path):
-        remove_path(path)
-    if valid:
-        _write_lines(path, valid)
-    _write_hashes(root, own_files(root))
-
-
-def _read_hashes(root: str) -> set[str]:
-    try:
-        text = Path(root, HASHES).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return set()
-    return set(text.splitlines())
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_file(path, file.original.read_bytes())

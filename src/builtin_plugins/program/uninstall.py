@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from builtin_plugins.library.files.atomic import is_real_dir, remove_path
 from builtin_plugins.program import completion, launcher
+from builtin_plugins.program.origin import origin_of_program
 from builtin_plugins.program.shells import SHELLS
 from builtin_plugins.program.shipped_files import (
-    HASHES,
     TEAM_SOURCE,
     has_repository,
     shipped_files,
@@ -34,7 +34,8 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     """Remove the files of this installation that the program made, after asking you.
 
     Your commands, plugins, settings, history and files that you changed stay, unless you add
-    --purge. The Python environment stays, because other installations may use it.
+    --purge. The program itself stays, because other installations may use it; the command that
+    removes it is printed.
     """
     root = session.layout.root
     program = session.program
@@ -85,9 +86,10 @@ def _remaining(
         for path in _recorded(session):
             yield f"  {path}: a record of runs{how_to_remove}"
 
-    yield f"  {sys.prefix}: the Python environment; remove it if nothing else uses it"
+    origin = origin_of_program(session.environ, launcher.launcher_of(session.layout))
+    yield f"  {sys.prefix}: the program; to remove it: {origin.removal}"
     for sibling in siblings:
-        yield f"  {sibling}: another installation, which uses this environment"
+        yield f"  {sibling}: another installation, which needs the program"
 
 
 def _completed_shells(
@@ -186,15 +188,14 @@ def _unchanged(root: str) -> Iterator[str]:
         path = os.path.join(root, file.relative)
         if not os.path.lexists(path) or _is_in_link(path):
             continue
-        if file.state_in(root) == "changed":
+        if not file.is_same_in(root):
             continue
         if not os.path.samefile(path, file.original):
             yield path
 
-    for name in (HASHES, TEAM_SOURCE):
-        path = os.path.join(root, name)
-        if os.path.isfile(path) and not _is_in_link(path):
-            yield path
+    record = os.path.join(root, TEAM_SOURCE)
+    if os.path.isfile(record) and not _is_in_link(record):
+        yield record
 
 
 def _is_in_link(path: str) -> bool:

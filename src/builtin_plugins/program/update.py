@@ -1,214 +1,157 @@
-"""`self update`: update this program from its git checkout or with pip.
+"""`self update`: run the command of whoever installed the program.
 
-Either way, a copy of the environment is changed and then swapped with the original. The old version
-works until then.
+Nothing is added to what git, pip, uv and pipx do: they know how to go on after a failure.
 """
 
 import os
-import sys
-from contextlib import ExitStack
-from tempfile import TemporaryDirectory
+import shlex
+import subprocess
+from collections.abc import Mapping
 
-import importlib_metadata
-from packaging.requirements import Requirement
-from packaging.version import Version
-
-from builtin_plugins.library.checkout import (
-    check_fast_forward,
-    fast_forward,
-    fetch_newest,
-)
-from builtin_plugins.library.files.atomic import write_file
-from builtin_plugins.library.files.undo import (
-    os_errors_explained,
-    signals_blocked,
-    undoing,
-)
-from builtin_plugins.library.git import Git, newer_commit
-from builtin_plugins.plugins.change import (
-    Change,
-    begin_change_in,
-)
-from builtin_plugins.plugins.installer import Installer
-from builtin_plugins.plugins.resolution import newest_version
-from builtin_plugins.program.launcher import (
-    is_launcher,
-    launcher_of,
-    launchers_in,
-    renew_own_files,
-)
+from builtin_plugins.library.git import Git, differing_paths, newer_commit
+from builtin_plugins.program.launcher import is_launcher, launcher_of
 from builtin_plugins.program.origin import (
-    check_updatable,
-    clone_of_program,
+    Command,
+    Origin,
     installed_commit,
-    record_commit,
+    origin_of_program,
 )
-from builtin_plugins.program.venv.copy import (
-    VenvCopy,
-    check_starts,
-    copied_venv,
-    drop_abandoned_copy,
-    run_python,
-)
-from builtin_plugins.self_commands.declared import (
-    FORMAT,
-    TIMEOUT,
-    YES,
-    argument,
-    self_command,
-)
-from builtin_plugins.self_commands.questions import ask_to_continue
-from host.hook_marker import OWN_DISTRIBUTION
-from host.installation import Layout
+from builtin_plugins.program.shipped_files import changed_files, set_aside
+from builtin_plugins.self_commands.declared import FORMAT, argument, self_command
+from builtin_plugins.self_commands.pages import plural
+from host import OperationError, printable
 from host.pages.session import Session
-from host.processes.importing import complete_import_path
+
+_GIT_SECONDS = 60.0  # for a question to the clone's remote
+_START_SECONDS = 60.0  # for one start of the new version
+_MOST_NAMED = 5  # changed files that are named
 
 
 @self_command(
     "update",
     "Update this program",
-    argument("--check", "Only show whether there is a newer version."),
+    argument("--check", "Only show the newest version, or the command to run."),
     FORMAT,
-    YES,
-    TIMEOUT,
     synonyms=("upgrade", "selfupdate", "self-update"),
 )
-def update(
-    session: Session, check: bool, format: str, yes: bool, timeout: float
-) -> None:
-    """Update this program.
+def update(session: Session, check: bool, format: str) -> None:
+    """Update this program with the command of whoever installed it.
 
-    An installed package is upgraded with pip. A git clone in which install.sh ran is
-    fast-forwarded and installed again, wherever the installation is. Your commands, configuration
-    and plugins stay. If anything fails, the old version continues to work.
+    In a clone, that is `git pull --ff-only`, then install.sh; otherwise uv, pipx or pip. The
+    commands are printed before they run. If a package manager installed the program, or it is a
+    single file, the command is only printed. Your commands, configuration and plugins stay. The
+    files in core/lib and core/schema become those of the new version; a file that you changed
+    is first moved to NAME.old.
     """
     launcher = launcher_of(session.layout)
-    clone = clone_of_program()
-    if not clone and not check:
-        check_updatable(session.environ, launcher)
-
-    now, newest = _versions(session, clone, timeout)
-    if format == "json":
-        session.show_json({"version": now or None, "newest": newest})
+    origin = origin_of_program(session.environ, launcher)
+    if check or format == "json":
+        _show_newest(session, origin, format)
         return
 
-    if now == newest:
-        session.show_lines(f"{now} is the newest version")
-    elif now:
-        session.show_lines(f"{now} → {newest}")
-    else:
-        session.show_lines(f"an unknown version → {newest}")
-    if check:
-        return
+    if not origin.commands:
+        raise OperationError(origin.what, origin.update)
+    if origin.clone:
+        _check_clone(Git(origin.clone, session.environ, _GIT_SECONDS))
 
-    drop_abandoned_copy()
-    with (
-        os_errors_explained(),
-        TemporaryDirectory() as directory,
-        begin_change_in(session, directory, timeout) as change,
-    ):
-        if now == newest:
-            # A killed update or `pipx upgrade` leaves the launcher old.
-            if is_launcher(launcher):
-                renew_own_files(launcher, change.messages.warn)
-            return
-
-        ask_to_continue(session, "Update?", yes, "nothing was changed")
-        if clone:
-            _update_clone(clone, session.layout, change)
-        else:
-            _update_package(session.layout, change)
-        session.show_lines("updated")
+    # The old version knows which files the user has changed; the new one cannot know.
+    root = session.layout.root
+    changed = changed_files(root)
+    for command in origin.commands:
+        session.show_lines(shlex.join(command))
+        _run(command, session.environ)
+    set_aside(root, changed, session.messages.line)
+    if is_launcher(launcher):
+        _renew(launcher, session)
 
 
-def _versions(session: Session, clone: str, seconds: float) -> tuple[str, str]:
-    """Return the installed version and the newest one, without changing anything.
-
-    A program in a clone has the commit that was installed, which may not be the clone's HEAD; ""
-    means that it is unknown. After a kill, the newest commit is installed, but HEAD is not there.
-    """
-    environ = session.environ
-    if clone:
-        git = Git(clone, environ, seconds)
+def _show_newest(session: Session, origin: Origin, format: str) -> None:
+    """Show whether a clone's remote has a newer commit; otherwise, show the command to run."""
+    now = session.own_version.rpartition(" ")[2]
+    newest = None
+    if origin.clone:
+        git = Git(origin.clone, session.environ, _GIT_SECONDS)
         head = git("rev-parse", "HEAD").decode().strip()
-        newest = newer_commit(git) or head
+        newest = (newer_commit(git) or head)[:12]
+        # install.sh may have failed after the last update of the files.
+        now = (installed_commit() or head)[:12]
 
-        now = installed_commit()
-        if now == newest:
-            now = head  # the files are old, so the update has to finish
-        return now[:12], newest[:12]
-
-    # The launcher skips `site`, without which the program's metadata may not be found.
-    complete_import_path()
-    now = str(importlib_metadata.version(OWN_DISTRIBUTION))
-    newest = newest_version(Requirement(OWN_DISTRIBUTION), Installer(environ, seconds))
-    if not newest:
-        return now, now
-    # An installed pre-release may be newer than the index.
-    return now, max(now, newest, key=Version)
+    if format == "json":
+        facts = {"version": now, "newest": newest, "command": origin.update}
+        session.show_json(facts)
+    elif newest is None:
+        session.show_lines(origin.update)
+    elif now == newest:
+        session.show_lines(f"{now} is the newest version")
+    else:
+        session.show_lines(f"{now} → {newest}")
 
 
-def _update_package(layout: Layout, change: Change) -> None:
-    """Update an installed package: pip upgrades a copy of the environment, which is swapped in."""
-    with copied_venv(change.messages.line) as copy:
-        copy.install(change.installer, "--upgrade", OWN_DISTRIBUTION)
-        check_starts(copy.python, "the new version")
-        change.messages.debug("the new version is ready and now replaces the old one")
-        with signals_blocked(), undoing() as undo:
-            _swap_in(copy, [launcher_of(layout)], change, undo)
+def _check_clone(git: Git) -> None:
+    """Raise OperationError if the clone has changed tracked files, or commits of its own."""
+    clone = shlex.quote(git.directory)
+    changed = differing_paths(git)
+    if changed:
+        names = printable(", ".join(changed[:_MOST_NAMED]))
+        what = (
+            f"{git.directory}: {plural(len(changed), 'tracked file')} changed: {names}"
+        )
+        raise OperationError(what, f"git -C {clone} stash")
+
+    listed = git("rev-list", "--count", "@{upstream}..HEAD")
+    count = int(listed)
+    if count:
+        what = f"{git.directory}: has {plural(count, 'commit')} that its remote lacks"
+        rebase = f"git -C {clone} pull --rebase && bash {clone}/install.sh"
+        raise OperationError(what, rebase)
 
 
-def _update_clone(clone: str, layout: Layout, change: Change) -> None:
-    """Update a clone in which install.sh made a .venv.
+def _run(command: Command, environ: Mapping[str, str]) -> None:
+    """Run a command on this terminal. Raises OperationError, with the command to repeat."""
+    line = shlex.join(command)
+    try:
+        process = subprocess.Popen(command, env=environ)
+    except OSError as failure:
+        what = f"{command[0]}: {failure.strerror}"
+        raise OperationError(what, f"to repeat: {line}") from None
 
-    The new commit is installed into a copy of .venv; the copy is swapped in, then the files are
-    fast-forwarded. If the process is killed in between, the new program runs with the old files
-    until the next update, which also updates the files.
+    try:
+        status = process.wait()
+    finally:
+        # After Ctrl-C, an installer undoes what it has done, which takes its time.
+        process.wait()
+    if status:
+        what = f"{command[0]} failed with status {status}"
+        if status < 0:
+            what = f"{command[0]} was ended by signal {-status}"
+        raise OperationError(what, f"to repeat: {line}")
+
+
+def _renew(launcher: str, session: Session) -> None:
+    """Let the new version write its files: it alone knows them. Raises OperationError.
+
+    This version can rely on the new one's command line, but not on its Python code.
     """
-    git = change.git(clone)
-    _, old, new = fetch_newest(git)
-    if old != new:
-        check_fast_forward(git, old, new)
+    command = (launcher, "--safe", "self", "launcher", launcher, "--replace")
+    # A broken installation must not keep the program from starting.
+    environ = {**session.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
+    what = f"{launcher}: the new version cannot write its files"
+    repeat = f"to repeat: {shlex.join(command)}"
+    try:
+        ended = subprocess.run(
+            command,
+            env=environ,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_START_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise OperationError(f"{what}: {failure}", repeat) from None
 
-    with copied_venv(change.messages.line) as copy:
-        sdist = os.path.join(change.area, "source.tar.gz")
-        git("archive", "--prefix=source/", f"--output={sdist}", new)
-
-        # The first call replaces the program even if its version is the same; the second
-        # installs what the new version requires.
-        change.messages.line("pip installs the new version")
-        whole = ("--upgrade", "--force-reinstall", "--no-deps")
-        copy.install(change.installer, *whole, sdist)
-        copy.install(change.installer, sdist)
-        check_starts(copy.python, "the new version")
-        record_commit(copy.path, new)
-
-        launchers = [launcher_of(layout)]
-        for path in launchers_in(os.path.join(clone, "core")):
-            if path not in launchers:
-                launchers.append(path)
-        with signals_blocked(), undoing() as undo:
-            _swap_in(copy, launchers, change, undo)
-            if old != new:
-                fast_forward(git, old, new)
-
-
-def _swap_in(
-    copy: VenvCopy, launchers: list[str], change: Change, undo: ExitStack
-) -> None:
-    """Swap in the new environment, and make the new version update the launchers' own files.
-
-    The new version is run as a command, because this version can rely only on the new one's command
-    line, not on its Python code.
-    If the process is killed, the next update finishes the work. Raises OSError or OperationError.
-    """
-    copy.swap(undo)
-
-    for path in filter(is_launcher, launchers):
-        with open(path, "rb") as file:
-            undo.callback(write_file, path, file.read())
-
-        argv = (sys.executable, "host", "--safe", "self", "launcher", path)
-        warnings = run_python(*argv, failing=f"{path}: cannot be updated")
-        for line in warnings.splitlines():
-            change.messages.warn(line)
+    complaints = (ended.stderr + ended.stdout).decode("utf-8", "replace").splitlines()
+    if ended.returncode:
+        # The last line of a traceback names the error.
+        reason = complaints[-1] if complaints else "failed without a message"
+        raise OperationError(f"{what}: {reason}", repeat)
+    session.messages.warn(*complaints)

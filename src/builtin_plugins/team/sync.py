@@ -3,14 +3,14 @@
 import os
 import shutil
 
-from builtin_plugins.library.checkout import (
+from builtin_plugins.library.files.file_lock import file_lock
+from builtin_plugins.library.files.undo import signals_blocked
+from builtin_plugins.library.git import (
+    Git,
     check_fast_forward,
     differing_paths,
-    fast_forward,
     fetch_newest,
 )
-from builtin_plugins.library.files.undo import signals_blocked
-from builtin_plugins.library.git import Git
 from builtin_plugins.plugins.change import Change, begin_change
 from builtin_plugins.plugins.commands.sync import install_missing
 from builtin_plugins.plugins.directory_contents import read_commands
@@ -76,7 +76,7 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
             # A repository that was cloned by hand was never prepared by `self init --from`.
             if not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
-        renew(root, change.messages.warn)
+        renew(root, change.messages.line)
 
     # The new cli.json may name another directory for plugins.
     synced = session_of(session, root, session.program)
@@ -96,20 +96,23 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
 def _to_newest(change: Change, yes: bool) -> None:
     """Show what the newest commit changes, ask, and fast-forward."""
     session = change.session
-    git = change.git(session.layout.root)
-    address, old, new = fetch_newest(git)
+    root = session.layout.root
+    git = change.git(root)
+    # Another sync waits, but not for an answer of the user; git itself would fail.
+    with file_lock(os.path.realpath(root), session.messages.line):
+        address, old, new = fetch_newest(git)
     if old == new:
         _show_newest(session, git, old)
         return
-    check_fast_forward(git, old, new, "git pull --rebase")
+    check_fast_forward(git, old, new)
 
     # The files of the new commit are written beside the installation and examined there.
     _write_aside(change, git, old, new, address)
     _show_changes(change, git, old, new, address)
     ask_to_continue(session, "Update?", yes, "nothing was changed")
 
-    with signals_blocked():
-        fast_forward(git, old, new)
+    with signals_blocked(), file_lock(os.path.realpath(root), session.messages.line):
+        git("merge", "--ff-only", "--quiet", new)
 
 
 def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> None:

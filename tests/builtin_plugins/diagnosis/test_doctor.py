@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -225,49 +224,6 @@ def leave_stage(made: Made) -> None:
 
 def make_older(made: Made) -> None:
     made.launcher.write_text(made.launcher.read_text() + "# older\n")
-
-
-def own_library(made: Made) -> tuple[Path, Path]:
-    """Give an installation its own library; return the shipped one and a file that was changed."""
-    shipped = (made.root / "core/lib").resolve()
-    (made.root / "core/lib").unlink()
-    shutil.copytree(shipped, made.root / "core/lib")
-    old = made.root / "core/lib/logger.sh"
-    old.write_text("# old\n")
-    return shipped, old
-
-
-def record_as_shipped(made: Made, file: Path) -> None:
-    checksum = hashlib.sha256(file.read_bytes()).hexdigest()
-    made.write({"core/lib/.shipped": f"{checksum}  core/lib/{file.name}\n"})
-
-
-@pytest.mark.slow
-def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
-    """pip, pipx and uv renew the program, not what installations have of it."""
-    made = install(WELL)
-    shipped, old = own_library(made)
-    assert findings(made) == []  # it is the user's: no version has shipped it
-    record_as_shipped(made, old)
-    row = only(made)
-    assert row["message"] == (
-        f"{made.root}/core: missing or from another version of this program: {old.name}"
-    )
-    line = row["remedy"]
-    path = f"{made.launcher.parent}:{os.environ['PATH']}"
-    made.run("-c", line, executable=Path("/bin/bash"), env={"PATH": path})
-    assert findings(made) == []
-    assert old.read_bytes() == (shipped / "logger.sh").read_bytes()
-
-
-def test_a_library_that_git_tracks_stays(install: Install) -> None:
-    made = install(WELL)
-    _, old = own_library(made)
-    record_as_shipped(made, old)
-    for words in ("init", "-q"), ("add", "core/lib"):
-        subprocess.run(["git", *words], cwd=made.root, check=True)
-    assert doctor(made, "--fix").status == 0
-    assert old.read_text() == "# old\n"
 
 
 FIXED = {
@@ -505,22 +461,17 @@ def test_damaged_records_are_found(
     trusted = made.home / ".local/state/cli-host/trusted.json"
     trusted.parent.mkdir(parents=True)
     [entry] = (new / "plugins/.versions/packed").glob("*/entry.json")
-    shipped = new / "core/lib/.shipped"
-    for path in (trusted, entry, shipped):
+    for path in (trusted, entry):
         path.write_text(content)
     found = records_of(made)
-    assert len(found) == 3
-    [first, second, third] = found
+    [first, second] = found
     assert str(trusted) in first
     assert second == f"{entry}: is damaged or missing"
-    assert third == f"{shipped}: is damaged"
     pasted = made.run("-c", found[second], executable=Path("/bin/bash"))
     assert (pasted.status, entry.is_file(), "packed" in entry.read_text()) == (
         0,
         True,
         True,
     )
-    made.run("self", "doctor", "--fix")
-    assert "core/lib/os.sh" in shipped.read_text()
     trusted.unlink()
     assert records_of(made) == {}

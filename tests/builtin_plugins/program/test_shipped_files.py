@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.program import shipped_files
-from builtin_plugins.program.shipped_files import HASHES, renew
+from builtin_plugins.program.shipped_files import renew
 from testing.plugin_sources import write_tree
 
 FORMER = {
@@ -47,66 +47,62 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def renewed(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Renewed:
-    """Renew the installation from a version; return the files that warnings name."""
+    """Renew the installation from a version; return the lines that it shows."""
 
-    def renewed(version: str) -> list[str]:
+    def renewed(version: str, *, replaces: bool = False) -> list[str]:
         monkeypatch.setattr(shipped_files, "_skeleton", lambda: tmp_path / version)
-        warned: list[str] = []
-        renew(str(root), warned.append)
-        return [
-            one.partition(": ")[0].removeprefix(f"{root}/core/lib/") for one in warned
-        ]
+        shown: list[str] = []
+        renew(str(root), shown.append, replaces=replaces)
+        return shown
 
     return renewed
 
 
-def test_what_is_as_it_was_shipped_is_renewed_and_nothing_else(
+def test_the_files_of_the_program_become_its_own(
     root: Path, renewed: Renewed, tmp_path: Path
 ) -> None:
-    assert renewed("former") == []
-    assert files_of(root).keys() - {HASHES} == FORMER.keys()
     (root / "core/lib/mine.sh").write_text("mine\n")
     (root / "core/lib/linked.sh").unlink()
     (root / "core/lib/linked.sh").symlink_to(tmp_path / "former/core/lib/linked.sh")
     before = files_of(root)
-    assert renewed("new") == ["linked.sh", "mine.sh"]
-    found = files_of(root) | {HASHES: before[HASHES]}
-    assert found == before | {"core/lib/old.sh": "2\n", "core/lib/new.sh": "2\n"}
+    moved = "core/lib/linked.sh, core/lib/mine.sh, core/lib/old.sh"
+    what = "differed from this program's own and are now NAME.old"
+    assert renewed("new") == [f"{root}: {what}: {moved}"]
+    own = {
+        path: text
+        for path, text in NEW.items()
+        if path.startswith(("core/lib", "core/schema"))
+    }
+    old = {f"{path}.old": before[path] for path in moved.split(", ")}
+    assert files_of(root) == before | own | old
+    assert renewed("new") == []
+
+
+def test_an_update_replaces_what_the_former_version_wrote(
+    root: Path, renewed: Renewed
+) -> None:
+    assert renewed("new", replaces=True) == []
+    assert (root / "core/lib/old.sh").read_text() == "2\n"
+    assert list(root.rglob("*.old")) == []
 
 
 def test_a_second_time_goes_on_after_a_failure(root: Path, renewed: Renewed) -> None:
-    renewed("former")
     in_the_way = root / "core/lib/.old.sh.tmp"  # where the successor of a file is made
     in_the_way.mkdir()
     with pytest.raises(OSError, match=r"old\.sh"):
         renewed("new")
     in_the_way.rmdir()
-    assert renewed("new") == []
-    assert files_of(root)["core/lib/old.sh"] == "2\n"
-
-
-def test_what_a_kill_left_is_renewed(root: Path, renewed: Renewed) -> None:
-    renewed("former")
     renewed("new")
-    write_tree(root, {"core/lib/old.sh": "1\n"})  # recorded, and not written yet
-    assert renewed("new") == []
-    assert files_of(root)["core/lib/old.sh"] == "2\n"
+    assert (root / "core/lib/old.sh").read_text() == "2\n"
+    assert (root / "core/lib/old.sh.old").read_text() == "1\n"
 
 
-def test_without_a_record_no_file_is_taken_for_a_shipped_one(renewed: Renewed) -> None:
-    assert renewed("new") == ["linked.sh", "mine.sh", "old.sh"]
-
-
-def test_files_of_others_stay(root: Path, renewed: Renewed) -> None:
-    renewed("former")
-    before = files_of(root)
-    for words in ("init", "-q"), ("add", "-f", HASHES, "core/lib/old.sh"):
+def test_files_in_git_stay(root: Path, renewed: Renewed) -> None:
+    for words in ("init", "-q"), ("add", "-f", "core/lib/old.sh"):
         subprocess.run(["git", *words], cwd=root, check=True)
     renewed("new")
-    assert {name for name in before if (root / name).read_text() != before[name]} == {
-        "core/lib/mine.sh",
-        "core/lib/linked.sh",
-    }
+    assert (root / "core/lib/old.sh").read_text() == "1\n"
+    assert (root / "core/lib/mine.sh").read_text() == "2\n"
 
 
 def test_a_library_that_is_linked_is_somebody_elses(
@@ -117,13 +113,3 @@ def test_a_library_that_is_linked_is_somebody_elses(
     before = files_of(tmp_path / "theirs")
     assert renewed("new") == []
     assert files_of(tmp_path / "theirs") == before
-
-
-def test_git_renews_the_files_of_a_checkout(root: Path, renewed: Renewed) -> None:
-    renewed("former")
-    write_tree(
-        root, {".git/HEAD": "", "pyproject.toml": '[project]\nname = "cli-host"\n'}
-    )
-    before = files_of(root)
-    assert renewed("new") == []
-    assert files_of(root) == before

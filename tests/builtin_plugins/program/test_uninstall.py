@@ -176,7 +176,7 @@ def test_a_sibling_is_told_of_and_works(made: Made, tmp_path: Path) -> None:
     sibling = tmp_path / "home/.local/share/other"
     assert made.run("self", "init", str(sibling), "--name", "other").status == 0
     done = made.run("self", "uninstall", "--yes")
-    assert f"  {sibling}/core/other: another installation, which uses" in done.stdout
+    assert f"  {sibling}/core/other: another installation, which needs" in done.stdout
     other = Made(sibling, sibling / "core/other", made.home)
     assert other.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from testing.environments import add_build_tools, build_wheel
-from testing.installation import PROJECT, Made, Result
+from testing.installation import PROJECT, Made
 from testing.plugin_sources import Repository
 
 NewVenv = Callable[[Path], Path]
@@ -55,131 +55,146 @@ def _build(root: Path, version: str, target: Path) -> Path:
     return build_wheel(root, target)
 
 
-def _install(python: Path, wheel: Path) -> None:
-    """Put a wheel in the place of what the environment has, without this program."""
-    uv = [
-        Path(sys.executable).with_name("uv"),
+def _made(venv: Path, tmp_path: Path, environ: dict[str, str]) -> Made:
+    """Make an installation of the program in an environment."""
+    root, home = tmp_path / "root", tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    made = Made(root, root / "core/cli", home, environ)
+    done = made.run("self", "init", str(root), executable=venv / "bin/cli")
+    assert done.status == 0, done.stderr
+    return made
+
+
+def _add_lines(source: Path, version: str, target: Path) -> str:
+    """Build a version whose library, schema and launcher have one more line; return its library."""
+    logger, schema = (
+        source / "core/lib/logger.sh",
+        source / "core/schema/command.schema.json",
+    )
+    logger.write_text(f"{logger.read_text()}# {version}\n")
+    schema.write_text(f"{schema.read_text()}\n")
+    launcher = source / LAUNCHER
+    launcher.write_text(
+        launcher.read_text().replace("@HEAD@\n", f"@HEAD@\n# {version}\n", 1)
+    )
+    _build(source, version, target)
+    return logger.read_text()
+
+
+def test_pip_upgrades_a_package(
+    source: Path, new_venv: NewVenv, tmp_path: Path
+) -> None:
+    wheels = tmp_path / "wheels"
+    environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"}
+    venv = new_venv(tmp_path / "venv")
+    pip = [
+        venv / "bin/python",
+        "-m",
         "pip",
         "install",
         "-q",
-        "--offline",
         "--no-deps",
+        "--force-reinstall",
     ]
-    command = [*uv, "--reinstall", "--python", python, wheel]
-    subprocess.run(command, check=True, capture_output=True)
-
-
-def test_a_package_upgrades_through_pip(
-    source: Path, new_venv: NewVenv, tmp_path: Path
-) -> None:
-    wheels, home = tmp_path / "wheels", tmp_path / "home"
-    home.mkdir()
-    python = new_venv(tmp_path / "venv") / "bin/python"
-    _install(python, _build(source, "0.1.0", wheels))
-    root = tmp_path / "root"
-    environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"}
-    made = Made(root, root / "core/cli", home, environ)
-    assert (
-        made.run("self", "init", str(root), executable=python.parent / "cli").status
-        == 0
-    )
+    _build(source, "0.1.0", wheels)
+    # Not as a file: pip would record its address, from where no newer version comes.
+    subprocess.run([*pip, "cli-host"], check=True, env=environ, capture_output=True)
+    made = _made(venv, tmp_path, environ)
+    root = made.root
     made.write({"config/settings.conf": "A=1\n", "core/lib/own.sh": "# mine\n"})
-    current = made.launcher.read_text()
-    made.launcher.write_text(current + "# older\n")  # as a kill may leave it
-    assert made.run("self", "update").all == (0, "0.1.0 is the newest version\n", "")
-    assert made.launcher.read_text() == current
-    logger, launcher = source / "core/lib/logger.sh", source / LAUNCHER
-    logger.write_text(logger.read_text() + "# newer\n")
-    launcher.write_text(launcher.read_text().replace("@HEAD@\n", "@HEAD@\n# newer\n"))
-    schema = source / "core/schema/command.schema.json"
-    schema.write_text(schema.read_text() + "\n")
-    _build(source, "0.2.0", wheels)
-    shutil.rmtree(root / "plugins")
-    # A change would make `plugins` and a copy of `venv`.
-    before = (root.stat().st_mtime_ns, tmp_path.stat().st_mtime_ns)
-    assert made.run("self", "update", "--check").all == (0, "0.1.0 → 0.2.0\n", "")
-    assert (root.stat().st_mtime_ns, tmp_path.stat().st_mtime_ns) == before
-    assert json.loads(
-        made.run("self", "update", "--check", "--format", "json").stdout
-    ) == {
-        "version": "0.1.0",
-        "newest": "0.2.0",
-    }
-    assert _version(python) == "0.1.0"
-    assert made.run("self", "update").stdout == "0.1.0 → 0.2.0\nupdated\n"
-    assert _version(python) == "0.2.0"
-    assert (
-        made.run("--version").stdout == "CLI 1.0.0\n"
-    )  # the installation's, which did not change
-    facts = json.loads(made.run("self", "version", "--format", "json").stdout)
-    assert (facts["version"], facts["host"]) == ("1.0.0", "0.2.0")
+    (root / "core/lib/os.sh").write_text("# changed\n")
+    logger = _add_lines(source, "0.2.0", wheels)
+
+    line = f"{venv}/bin/python -m pip install --upgrade cli-host"
+    assert made.run("self", "update", "--check").all == (0, f"{line}\n", "")
+    facts = json.loads(made.run("self", "update", "--check", "--format", "json").stdout)
+    assert facts == {"version": "0.1.0", "newest": None, "command": line}
+    assert _version(venv / "bin/python") == "0.1.0"
+
+    done = made.run("self", "update")
+    assert (done.status, done.stdout.splitlines()[0]) == (0, line)
+    assert _version(venv / "bin/python") == "0.2.0"
+    assert made.run("--version").stdout == "CLI 1.0.0\n"  # the installation's
+    assert (root / "core/lib/logger.sh").read_text() == logger
+    assert (root / "core/cli").read_text().splitlines()[1] == "# 0.2.0"
     assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
-    assert (root / "config/settings.conf").read_text() == "A=1\n"
+    # The library is the program's; a file that the user changed has another name.
+    assert (root / "core/lib/os.sh.old").read_text() == "# changed\n"
+    assert done.stderr.splitlines()[-1].endswith("are now NAME.old: core/lib/os.sh")
+    assert sorted(path.name for path in root.rglob("*.old")) == ["os.sh.old"]
     assert (root / "core/lib/own.sh").read_text() == "# mine\n"
-    assert (root / "core/lib/logger.sh").read_text() == logger.read_text()
-    assert (root / "core/schema" / schema.name).read_text() == schema.read_text()
-    assert sorted(path.name for path in (root / "core").iterdir()) == [
-        *("cli", "cli.json", "lib", "schema")
-    ]
-    assert (root / "core/cli").read_text().splitlines()[1] == "# newer"
-    (source / "src/host/__main__.py").rename(source / "kept")
-    (source / "src/host/__main__.py").write_text("def broken(:\n")
-    try:
-        _build(source, "0.3.0", wheels)
-    finally:
-        (source / "kept").replace(source / "src/host/__main__.py")
+    assert (root / "config/settings.conf").read_text() == "A=1\n"
+
+    (wheels / "cli_host-0.3.0-py3-none-any.whl").write_text("damaged")
     failed = made.run("self", "update")
     assert failed.status == 1
-    assert "the new version does not start" in failed.stderr
-    assert _version(python) == "0.2.0"
+    assert failed.stderr.splitlines()[-1] == (
+        f"cli: {venv}/bin/python failed with status 1; to repeat: {line}"
+    )
     assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
-    assert not (tmp_path / ".venv.cli-stage").exists()
 
 
-def test_files_are_renewed_after_another_tool_upgraded_the_program(
-    source: Path, new_venv: NewVenv, tmp_path: Path
-) -> None:
-    wheels, home, root = tmp_path / "wheels", tmp_path / "home", tmp_path / "root"
+def test_uv_upgrades_its_tool(source: Path, packages: Path, tmp_path: Path) -> None:
+    uv = str(Path(sys.executable).with_name("uv"))
+    wheels, home = tmp_path / "wheels", tmp_path / "home"
     home.mkdir()
-    python = new_venv(tmp_path / "venv") / "bin/python"
-    logger = source / "core/lib/logger.sh"
-    there, schema = (
+    _build(source, "0.1.0", wheels)
+    environ = {
+        "PATH": f"{Path(uv).parent}:{os.environ['PATH']}",
+        "UV_TOOL_DIR": str(tmp_path / "tools"),
+        "UV_TOOL_BIN_DIR": str(tmp_path / "bin"),
+        "UV_FIND_LINKS": f"{wheels},{packages}",
+        "UV_OFFLINE": "1",
+        "UV_NO_INDEX": "1",
+        "UV_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    install = [uv, "tool", "install", "--python", sys.executable, "cli-host<0.2"]
+    subprocess.run(
+        install, check=True, env={"HOME": str(home), **environ}, capture_output=True
+    )
+    made = _made(tmp_path / "tools/cli-host", tmp_path, environ)
+    done = made.run("self", "update")
+    assert (done.status, done.stdout) == (0, "uv tool upgrade cli-host\n"), done.stderr
+    gone = made.run("self", "uninstall", "--yes")
+    assert (
+        f"{tmp_path}/tools/cli-host: the program; to remove it: uv tool uninstall cli-host"
+        in (gone.stdout)
+    )
+
+
+def test_files_after_another_tool_upgraded_the_program(
+    new_venv: NewVenv, tmp_path: Path
+) -> None:
+    """As after `pipx upgrade`: the installation still has the files of the former version."""
+    made = _made(new_venv(tmp_path / "venv"), tmp_path, {})
+    root = made.root
+    logger, schema = (
         root / "core/lib/logger.sh",
         root / "core/schema/command.schema.json",
     )
-    made = Made(
-        *(root, root / "core/cli", home),
-        {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"},
-    )
-
-    def upgrade(version: str) -> None:
-        """Do what `pipx upgrade` does: nothing of the installation changes."""
-        logger.write_text(logger.read_text() + f"# {version}\n")
-        _install(python, _build(source, version, wheels))
-
-    upgrade("0.1.0")
-    assert (
-        made.run("self", "init", str(root), executable=python.parent / "cli").status
-        == 0
-    )
-    shipped = schema.read_text()
-    schema.write_text("mine\n")
-    upgrade("0.2.0")
-    what = f"{there.parent.parent}: missing or from another version of this program: {there.name}\n"
+    own = logger.read_text(), schema.read_text()
+    logger.write_text("# of another version\n")
+    schema.unlink()
+    what = f"{root}/core: missing or not as this program has them: logger.sh, {schema.name}"
     assert what in made.run("self", "doctor").stdout
-    updated = made.run("self", "update")
-    assert updated.stdout == "0.2.0 is the newest version\n"
-    assert f"{schema}: kept because you changed it" in updated.stderr
-    assert there.read_text() == logger.read_text()
-    assert schema.read_text() == "mine\n"
-    schema.write_text(shipped)
-    upgrade("0.3.0")
-    assert f"  fixed  {what}" in made.run("self", "doctor", "--fix").stdout
-    assert there.read_text() == logger.read_text()
+    fixed = made.run("self", "doctor", "--fix")
+    assert f"  fixed  {what}" in fixed.stdout
+    moved = f"{root}: differed from this program's own and are now NAME.old: core/lib/logger.sh\n"
+    assert fixed.stderr == moved
+    assert (logger.read_text(), schema.read_text()) == own
+    assert (root / "core/lib/logger.sh.old").read_text() == "# of another version\n"
     assert "core/lib" not in made.run("self", "doctor").stdout
-    upgrade("0.4.0")
-    assert made.run("self", "uninstall", "--yes").status == 0
-    assert not (root / "core").exists()
+
+    # A team that has the library in git decides itself.
+    for words in ("init", "-q"), ("add", "-f", "core/lib"):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    logger.write_text("# of the team\n")
+    checked = made.run("self", "doctor", "--fix")
+    assert (
+        f"{root}/core: in git, and not as this program has them: logger.sh"
+        in checked.stdout
+    )
+    assert logger.read_text() == "# of the team\n"
 
 
 def _version(python: Path) -> str:
@@ -190,63 +205,72 @@ def _version(python: Path) -> str:
     return done.stdout.strip()
 
 
-def test_a_checkout_fast_forwards(
+@pytest.fixture
+def checkout(
     source: Path, new_venv: NewVenv, offline: dict[str, str], tmp_path: Path
-) -> None:
+) -> tuple[Made, _Existing]:
+    """A clone in which install.sh ran, with an installation elsewhere, and the clone's remote."""
     _set_version(source, "0.1.0")
     remote = tmp_path / "remote"
     shutil.copytree(source, remote)
     repository = _Existing(remote)
-    checkout, home = tmp_path / "checkout", tmp_path / "home"
+    clone, home = tmp_path / "clone", tmp_path / "home"
     home.mkdir()
-    subprocess.run(["git", "clone", "-q", repository.url, checkout], check=True)
-    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHON": sys.executable}
-    venv = new_venv(checkout / ".venv")  # which install.sh takes as it is: it has pip
+    subprocess.run(["git", "clone", "-q", repository.url, clone], check=True)
+    venv = new_venv(clone / ".venv")  # which install.sh takes as it is: it has pip
     offline = offline | add_build_tools(venv, Path(offline["PIP_FIND_LINKS"]))
-    install = ["bash", checkout / "install.sh", "--bin-dir", tmp_path / "bin"]
-    subprocess.run(install, env={**environ, **offline}, check=True, capture_output=True)
-    made = Made(checkout, checkout / "core/cli", home, offline)
-    made.write({"commands/own/hi/main.sh": "echo own", "config/settings.conf": "A=1\n"})
-    made.run("own", "hi")
-    first = repository.git("rev-parse", "HEAD")
-    assert made.run("self", "update").stdout == f"{first[:12]} is the newest version\n"
-    # The installation may be elsewhere: the program that runs is updated, from where it came.
+    offline |= {"BIN_DIR": str(tmp_path / "bin"), "PYTHON": sys.executable}
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), **offline}
+    install = ["bash", clone / "install.sh"]
+    subprocess.run(install, env=environ, check=True, capture_output=True)
     elsewhere = tmp_path / "elsewhere"
+    made = Made(clone, clone / "core/cli", home, offline)
     assert made.run("self", "init", str(elsewhere), "--name", "acme").status == 0
-    made = Made(elsewhere, elsewhere / "core/acme", home, offline)
-    _set_version(remote, "0.2.0")
-    second = repository.commit(
+    return Made(elsewhere, elsewhere / "core/acme", home, offline), repository
+
+
+def test_a_clone_is_pulled_and_installed(
+    checkout: tuple[Made, _Existing], tmp_path: Path
+) -> None:
+    made, remote = checkout
+    clone = tmp_path / "clone"
+    first = remote.git("rev-parse", "HEAD")
+    made.write({"config/settings.conf": "A=1\n"})
+    _set_version(remote.path, "0.2.0")
+    second = remote.commit(
         {"commands/demo/fresh/main.sh": "echo fresh\n"}, ("LICENSE",)
     )
+
     said = f"{first[:12]} → {second[:12]}\n"
-    assert made.run("self", "update", "--check").stdout == said
-    assert _git(checkout, "rev-list", "--all", "--count") == "1"  # nothing was fetched
-    (checkout / "LICENSE").write_text("mine")
+    assert made.run("self", "update", "--check").all == (0, said, "")
+    assert _git(clone, "rev-list", "--all", "--count") == "1"  # nothing was fetched
+    (clone / "LICENSE").write_text("mine")
     refused = made.run("self", "update")
-    assert refused.status == 1
-    assert "Entry 'LICENSE' not uptodate" in refused.stderr
-    _git(checkout, "checkout", "--", "LICENSE")
-    done = _update(made)
-    assert done.status == 0, done.stderr
-    assert _git(checkout, "rev-parse", "HEAD") == second
-    assert _git(checkout, "status", "--porcelain", "--untracked-files=no") == ""
-    assert (checkout / "commands/demo/fresh/main.sh").exists()
-    assert not (checkout / "LICENSE").exists()
-    assert _version(checkout / ".venv/bin/python") == "0.2.0"
-    assert (checkout / "config/settings.conf").read_text() == "A=1\n"
+    assert refused.all == (
+        1, "", f"acme: {clone}: 1 tracked file changed: LICENSE; git -C {clone} stash\n"
+    )  # fmt: skip
+    _git(clone, "checkout", "--", "LICENSE")
+
+    done = made.run("self", "update")
+    lines = [f"git -C {clone} pull --ff-only", f"bash {clone}/install.sh"]
+    assert (
+        done.status,
+        [line for line in done.stdout.splitlines() if line in lines],
+    ) == (
+        0,
+        lines,
+    )
+    assert _git(clone, "rev-parse", "HEAD") == second
+    assert _git(clone, "status", "--porcelain") == ""
+    assert _version(clone / ".venv/bin/python") == "0.2.0"
+    assert (made.root / "config/settings.conf").read_text() == "A=1\n"
     assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
-    # What is installed is compared, not only the clone's HEAD.
-    (checkout / ".venv/cli-host-commit").write_text(f"{first}\n")
-    assert made.run("self", "update", "--check").stdout == said
-    (checkout / ".venv/cli-host-commit").write_text(f"{second}\n")
-    assert made.run("self", "update").stdout == f"{second[:12]} is the newest version\n"
-    third = repository.commit({"src/host/__main__.py": "def broken(:\n"})
-    failed = _update(made)
-    assert failed.status == 1
-    assert _git(checkout, "rev-parse", "HEAD") == second != third
-    assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
-    _git(
-        checkout,
+    assert (
+        made.run("self", "update", "--check").stdout
+        == f"{second[:12]} is the newest version\n"
+    )
+
+    commit = (
         "-c",
         "user.name=t",
         "-c",
@@ -254,10 +278,46 @@ def test_a_checkout_fast_forwards(
         "commit",
         "-q",
         "--allow-empty",
-        "-m",
-        "own",
     )
-    assert "cannot be fast-forwarded" in made.run("self", "update").stderr
+    _git(clone, *commit, "-m", "own")
+    refused = made.run("self", "update")
+    assert (refused.status, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        f"acme: {clone}: has 1 commit that its remote lacks;"
+        f" git -C {clone} pull --rebase && bash {clone}/install.sh\n"
+    )
+
+
+def test_an_interrupted_update_of_a_clone_is_repeated(
+    checkout: tuple[Made, _Existing], tmp_path: Path
+) -> None:
+    """A kill while git writes the files: some are missing, among them pyproject.toml."""
+    made, remote = checkout
+    clone = tmp_path / "clone"
+    _set_version(remote.path, "0.2.0")
+    second = remote.commit({})
+    _git(clone, "pull", "-q", "--ff-only")
+    (clone / "pyproject.toml").unlink()
+    # It is the clone that is wrong, and not a package from an index.
+    stopped = made.run("self", "update")
+    assert stopped.status == 1
+    assert stopped.stderr.startswith(
+        f"acme: {clone}: 1 tracked file changed: pyproject.toml; "
+    )
+    _git(clone, "stash")
+    # The files have the newest version; the installed program does not.
+    said = made.run("self", "update", "--check").stdout
+    assert said.endswith(f" → {second[:12]}\n")
+    assert made.run("self", "update").status == 0
+    assert _version(clone / ".venv/bin/python") == "0.2.0"
+
+    broken = remote.commit({"pyproject.toml": "[project]\n"})
+    failed = made.run("self", "update")
+    assert failed.status == 1
+    assert failed.stderr.splitlines()[-1] == (
+        f"acme: bash failed with status 1; to repeat: bash {clone}/install.sh"
+    )
+    assert _git(clone, "rev-parse", "HEAD") == broken
 
 
 class _Existing(Repository):
@@ -275,7 +335,3 @@ def _git(directory: Path, *arguments: str) -> str:
         ["git", *arguments], cwd=directory, capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
-
-
-def _update(made: Made) -> Result:
-    return made.run("self", "update")

@@ -94,24 +94,6 @@ def test_a_sparse_partial_clone_without_a_file_of_the_newest_commit(team: Team) 
     assert team.git("rev-parse", "HEAD") == old
 
 
-def test_an_update_whose_undo_forgot_head_is_made_again(team: Team) -> None:
-    """As an earlier version of this program left it."""
-    old = team.git("rev-parse", "HEAD")
-    team.change()
-    assert team.colleague.run("self", "sync").status == 0
-    new = team.git("rev-parse", "HEAD")
-    (team.root / "commands/deploy/prod.sh").unlink()
-    team.git("checkout", "-q", old, "--", "plugins/registry.json")
-    assert team.colleague.run("deploy", "prod").status == 2
-    again = team.colleague.run("self", "sync")
-    assert (again.status, again.stderr) == (0, "")
-    assert again.stdout.startswith(
-        f"acme: {old[:12]} → {new[:12]}\n  + deploy prod  Says prod\n"
-    )
-    assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
-    assert (team.git("rev-parse", "HEAD"), team.status()) == (new, "")
-
-
 def test_files_of_the_newest_commit_that_the_user_changed_are_named(team: Team) -> None:
     (team.root / "commands/deploy/staging.sh").write_text(script("mine"))
     done = team.colleague.run("self", "sync")

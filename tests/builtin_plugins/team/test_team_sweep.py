@@ -1,16 +1,15 @@
-"""`self init --from` and `self sync`, broken at steps on disk."""
+"""`self init --from`, broken at steps on disk."""
 
 from __future__ import annotations
 
 import errno
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 from testing.sweep import FULL, run_sweep
-from testing.team import Team, script
+from testing.team import Team
 
 ERRORS = {"killed": 0, "no space": errno.ENOSPC, "failing": errno.EIO}
 
@@ -33,21 +32,3 @@ def test_init_leaves_nothing_or_everything(
     asked = {"home": home, "before": str(before), "program": program, "words": words}
     found = run_sweep("team", asked, shim, error=error, stride=97, home=home)
     assert {"old", "new"} <= found["outcomes"].keys()
-
-
-@errors("no space")
-def test_sync_leaves_the_old_or_the_new(tmp_path: Path, shim: Path, error: int) -> None:
-    team, before = Team(tmp_path), tmp_path / "before"
-    assert team.init().status == 0
-    (team.root / "commands/deploy/staging.sh").write_text(script("mine"))
-    team.change()
-    shutil.copytree(team.colleague.home, before, symlinks=True)
-    home = str(team.colleague.home)
-    program = str(team.colleague.launcher)
-    asked = {
-        "home": home,
-        "before": str(before),
-        "program": program,
-        "words": ["self", "sync"],
-    }
-    run_sweep("team", asked, shim, error=error, stride=97, home=home)

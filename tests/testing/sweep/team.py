@@ -1,4 +1,4 @@
-"""The grounds of sweeps: `self init --from` and `self sync` in a colleague's home."""
+"""The ground of a sweep: `self init --from` in a colleague's home."""
 
 from __future__ import annotations
 

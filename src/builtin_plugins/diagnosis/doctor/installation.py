@@ -3,7 +3,7 @@
 import os
 import shlex
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 
@@ -11,7 +11,12 @@ from builtin_plugins.diagnosis.doctor.subject import Subject, finding
 from builtin_plugins.diagnosis.lint.linter import Lint
 from builtin_plugins.diagnosis.lint.positions import with_positions
 from builtin_plugins.plugins_folder.registry import registry_path
-from builtin_plugins.program.shipped_files import own_files, renew
+from builtin_plugins.program.shipped_files import (
+    ShippedFile,
+    different_files,
+    own_directories,
+    renew,
+)
 from builtin_plugins.self_commands.findings import Finding
 from host import HostError, version_problem
 from host.pages.ask_trust import project_contents
@@ -47,17 +52,25 @@ def files(subject: Subject) -> Iterator[Finding]:
         yield finding(f"{subject.layout.lib_dir}: missing", init)
         return
 
-    old = []
-    for file in own_files(root):
-        if file.state_in(root) == "stale":
-            old.append(file.relative.name)
-    if old:
-        text = f"missing or from another version of this program: {', '.join(old)}"
+    differing = _names(different_files(root))
+    if differing:
+        text = f"missing or not as this program has them: {differing}"
         yield finding(
             f"{subject.layout.core_dir}: {text}",
             f"{subject.call} self doctor --fix",
-            partial(renew, root, subject.session.messages.warn),
+            partial(renew, root, subject.session.messages.line),
         )
+
+    of_team = _names(different_files(root, tracked=True))
+    if of_team:
+        text = f"in git, and not as this program has them: {of_team}"
+        own = map(shlex.quote, own_directories())
+        copy = f"cp -R {' '.join(own)} {shlex.quote(subject.layout.core_dir)}"
+        yield finding(f"{subject.layout.core_dir}: {text}", copy, hint=True)
+
+
+def _names(files: Iterable[ShippedFile]) -> str:
+    return ", ".join(file.relative.name for file in files)
 
 
 def settings(subject: Subject) -> Iterator[Finding]:

@@ -18,11 +18,6 @@ from builtin_plugins.plugins_folder.directory import (
 )
 from builtin_plugins.plugins_folder.entry import LOCAL, REGISTRY, Entry
 from builtin_plugins.plugins_folder.registry import effective_registry
-from builtin_plugins.program.shipped_files import (
-    HASHES,
-    has_damaged_hashes,
-    renew_hashes,
-)
 from builtin_plugins.self_commands.findings import Finding
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store.versions import abandoned
@@ -78,7 +73,7 @@ def _sync(session: Session, entry: Entry) -> None:
 
 
 def records(subject: Subject) -> Iterator[Finding]:
-    """Yield the damaged files in which the program records trust, versions and checksums."""
+    """Yield the damaged files in which the program records trust and versions."""
     try:
         read_trusted(subject.environ)
     except HostError as error:
@@ -88,12 +83,6 @@ def records(subject: Subject) -> Iterator[Finding]:
 
     for entry in effective_registry(subject.plugins_dir).entries.values():
         yield from _damaged_versions(subject, entry)
-
-    root = subject.layout.root
-    if has_damaged_hashes(root):
-        text = f"{os.path.join(root, HASHES)}: is damaged"
-        remedy = f"{subject.call} self doctor --fix"
-        yield finding(text, remedy, partial(renew_hashes, root))
 
 
 def _damaged_versions(subject: Subject, entry: Entry) -> Iterator[Finding]:

@@ -7,15 +7,11 @@ holds the file lock for that file (`file_lock`), so there is one writer at a tim
 import errno
 import os
 import stat
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from host import OperationError
-
-_AT_FDCWD = -100
-_EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
 def write_file(path: str, content: bytes | str, mode: int | None = None) -> None:
@@ -224,16 +220,6 @@ def sync_file_system(path: str) -> None:
         os.sync()
     finally:
         os.close(descriptor)
-
-
-def exchange(one: str, other: str) -> None:
-    """Swap two directories in one step. Raises OSError if the system does not support it."""
-    first = os.fsencode(one)
-    second = os.fsencode(other)
-    if sys.platform == "darwin":
-        _call("renamex_np", first, second, _EXCHANGE, path=other)
-    else:
-        _call("renameat2", _AT_FDCWD, first, _AT_FDCWD, second, _EXCHANGE, path=other)
 
 
 def _call(name: str, *arguments: int | bytes, path: str) -> None:
