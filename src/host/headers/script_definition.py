@@ -15,16 +15,15 @@ from host.files.paths import basename
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
-    from host.headers.script_header import Header
+    from host.headers.prose import Prose
 
 _MOST_READ = 16 * 1024  # bytes
 _MARKS = ("#", "//", "--", ";")
 _BEGIN = "/// command"
 _END = "///"
-# Beginnings of headers.
-_HEADERS = (*_MARKS, '"""', "'''", "/*", "<?php", "set ", "shopt ")
 
 
 class ScriptComments:
@@ -51,40 +50,36 @@ class ScriptComments:
         # Most scripts have no block of JSON, so their lines need not be searched again.
         self._lines = lines if _BEGIN.encode() in content else []
         self.has_block = any(map(_begins_block, self._lines))
-        self._header: Header | None = None
+        self._prose: Prose | None = None
         self._values: dict[str, Any] = {"description": ""}
-        self._effective: list[str] = []
+        self._effective: Sequence[str] = ()
 
         self.usage = ""
         self.words = ""
         self.is_checked = True
         self.has_arguments = False
-        self.ignored: list[str] = []
+        self.ignored: Sequence[str] = ()
 
-        # A script that begins with code needs no modules that read headers.
-        if _has_header(lines):
+        if lines:
             self._read_header(lines)
 
     def _read_header(self, lines: "list[str]") -> None:
-        from host.headers.script_header import Header
+        from host.headers.dialects import Header
 
         name = basename(self._path)
-        self._header = Header(lines, name)
-        self._values["description"] = self._header.description
-        self.usage = "\n".join(self._header.usage)
-        if not self._header.tags:
-            return
-        from host.headers.script_tags import Tagged
+        header = Header(name, lines)
+        if any(text for _, text in header.rows):
+            from host.headers.prose import Prose
 
-        # argc's commands may also stand below the header.
-        has_commands = any(line.lstrip("#/ \t").startswith("@cmd") for line in lines)
-        tagged = Tagged(self._header.tags, name, has_commands)
-        self._values |= tagged.values
-        self._effective = tagged.effective
-        self.words = tagged.usage
-        self.is_checked = tagged.is_checked
-        self.has_arguments = "args" in tagged.values
-        self.ignored = tagged.ignored
+            self._prose = Prose(header.rows, name)
+            self._values["description"] = self._prose.description
+        self._values |= header.values
+        self._effective = header.effective
+        self.usage = "\n".join(header.usage)
+        self.words = header.words
+        self.is_checked = header.is_checked
+        self.has_arguments = "args" in header.values
+        self.ignored = header.ignored
 
     def values(self) -> "dict[str, Any]":
         """Return the keys and values of the definition. Raises DefinitionError."""
@@ -114,9 +109,9 @@ class ScriptComments:
     @property
     def paragraphs(self) -> "list[list[str]]":
         """The lines of the header for a help page that begins with the description."""
-        if self._header is None:
+        if self._prose is None:
             return []
-        return self._header.paragraphs(self._values["description"])
+        return self._prose.paragraphs(self._values["description"])
 
     @property
     def text(self) -> str:
@@ -183,15 +178,6 @@ def _head(path: str) -> bytes:
         raise FileNotFoundError(path) from None
     except OSError:
         return b""  # starting the script reports the error
-
-
-def _has_header(lines: "list[str]") -> bool:
-    """Return whether the first line below the shebang can belong to a header."""
-    for line in lines:
-        bare = line.lstrip()
-        if bare and not bare.startswith("#!"):
-            return bare.startswith(_HEADERS) or "=" in bare
-    return False
 
 
 def _comment(line: str) -> tuple[str, str]:

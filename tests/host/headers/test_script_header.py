@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from host.headers.header_prose import first_sentence
-from host.headers.header_tags import tag_of
-from host.headers.script_header import Header
+from host.headers.dialects import Header
+from host.headers.prose import Prose
+from host.headers.prose_rules import first_sentence
+
+
+def _prose(text: str, name: str = "db") -> Prose:
+    return Prose(Header(name, text.splitlines()).rows, name)
+
 
 DESCRIPTIONS = {
     "one sentence over two lines": ("# Copy it\n# soon. It is slow.\n", "Copy it soon."),
@@ -69,7 +74,7 @@ DESCRIPTIONS = {
 def test_the_description_is_the_first_sentence_of_prose(
     text: str, description: str
 ) -> None:
-    assert Header(f"#!/bin/sh\n{text}".splitlines(), "db.sh").description == description
+    assert _prose(f"#!/bin/sh\n{text}", "db.sh").description == description
 
 
 APACHE = """#!/bin/sh
@@ -105,8 +110,8 @@ MIT = """#!/bin/sh
 
 @pytest.mark.parametrize("text", [APACHE, MIT], ids=["Apache", "MIT"])
 def test_a_licence_is_not_shown(text: str) -> None:
-    header = Header(text.splitlines(), "db")
-    assert (header.description, header.paragraphs("")) == ("", [])
+    prose = _prose(text)
+    assert (prose.description, prose.paragraphs("")) == ("", [])
 
 
 USAGES = {
@@ -124,7 +129,7 @@ USAGES = {
 
 @pytest.mark.parametrize(("text", "usage"), USAGES.values(), ids=USAGES)
 def test_the_usage(text: str, usage: list[str]) -> None:
-    assert Header(f"#!/bin/sh\n{text}".splitlines(), "db").usage == usage
+    assert Header("db", f"#!/bin/sh\n{text}".splitlines()).usage == usage
 
 
 def test_the_text_for_help_pages() -> None:
@@ -146,33 +151,11 @@ def test_the_text_for_help_pages() -> None:
 #     more
 # shellcheck disable=SC1000
 """
-    header = Header(text.splitlines(), "db")
+    prose = _prose(text)
     examples = ["Examples:", "  db x", "    more"]
-    assert header.paragraphs(header.description) == [["It is slow."], examples]
+    assert prose.paragraphs(prose.description) == [["It is slow."], examples]
     copied = ["Copy a table", "to staging. It is slow."]
-    assert header.paragraphs("Another one") == [copied, examples]
-
-
-TAGS = {
-    "@raycast.title Copy it": ("raycast", "title", "Copy it"),
-    "@option -b --ob <X> text": ("argc", "option", "-b --ob <X> text"),
-    'MISE description="Copy it"': ("mise", "description", '"Copy it"'),
-    "[MISE] hide=true": ("mise", "hide", "true"),
-    '[USAGE] arg "<x>"': ("usage", "", 'arg "<x>"'),
-    "USAGE db x": None,
-    "acme:requires-sudo=true": ("acme", "requires-sudo", "true"),
-    "Summary: Copy it": ("sub", "summary", "Copy it"),
-    "Usage of it": None,
-    "see https://example.org/?a:b=c": None,
-    "https://example.org/x:y?a=b": None,
-    "@": None,
-    "Note: it is slow": None,
-}
-
-
-@pytest.mark.parametrize(("line", "tag"), TAGS.items(), ids=TAGS)
-def test_what_is_a_tag(line: str, tag: tuple[str, str, str] | None) -> None:
-    assert tag_of(line) == tag
+    assert prose.paragraphs("Another one") == [copied, examples]
 
 
 def test_a_sentence_does_not_end_at_an_initial() -> None:

@@ -201,6 +201,26 @@ def test_arguments_that_are_only_for_pages(
     assert " ".join([one.usage for one in found.shown_args]) == usage
 
 
+def test_docopts(tmp_path: Path) -> None:
+    text = """#!/usr/bin/env bash
+source "$HOME/lib.sh"
+
+##? Copy a table
+##?
+##? Usage:
+##?    copy <table>
+##?
+##? Options:
+##?    --slow  Wait
+doc::parse "$@"
+"""
+    path = _script(tmp_path, text)
+    found = read_definition(path)
+    assert (found.description, found.usage) == ("Copy a table", "copy <table>")
+    options = ["Options:", "   --slow  Wait"]
+    assert ScriptComments(path).paragraphs == [options]
+
+
 REQUIRED = {
     '"<x>"': "<x>",
     '"<x>" required=#false': "[x]",

@@ -1,26 +1,6 @@
-"""Read a script's header: the comments and the docstring above its first line of code.
+"""The prose of a script's header: what no dialect has read."""
 
-    #!/bin/sh
-    # Summary: Copy a table to staging        <- a tag
-    # Usage: copy TABLE                        <- the usage
-    #
-    # Stops the replication while it copies.   <- prose
-
-`host.headers.header_lines` splits the file into lines, `header_tags` recognizes tags, and
-`header_prose` what is no description. `host.headers.script_tags` says what the tags mean. A run
-loads these modules for each command in a script, so they use no regular expressions.
-"""
-
-from host.headers.header_lines import (
-    COMMENT,
-    DOCSTRING,
-    GAP,
-    LATE,
-    LOCAL,
-    header_lines,
-    without_local_comment,
-)
-from host.headers.header_prose import (
+from host.headers.prose_rules import (
     begins_examples,
     continues,
     first_sentence,
@@ -31,89 +11,51 @@ from host.headers.header_prose import (
     is_origin,
     is_prose,
 )
-from host.headers.header_tags import ARGC, SUB, SUMMARIES, tag_of
+from host.headers.rows import COMMENT, DOCSTRING, GAP, LATE, LOCAL, SKIP, TAG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.headers.header_tags import Tag
+    from host.headers.rows import Row
 
-# Tags that the next lines describe further.
-_OVER_LINES = ("arg", "option", "flag", "env")
-_USAGE_INDENT = "  "
-_MOST_BLANK_LINES = 2  # in a usage
 # Between a script's name and its summary.
 _DASHES = (" - ", ": ", " -- ", " : ", " \u2013 ", " \u2014 ")
-_SKIP = "skip"  # a usage was here: up to an empty line, nothing is the description
 
 
-class Header:
-    """The header of a script.
+class Prose:
+    """The prose of the script with this file name; `rows` are those that no dialect has taken.
 
-    tags         its tags in order: (dialect, name, value)
-    usage        the lines of its usage, without `Usage:`
-    description  the first sentence of its prose, or ""
+    description  its first sentence, or ""
     """
 
-    def __init__(self, lines: "Sequence[str]", name: str) -> None:
-        self.tags: list[Tag] = []
-        self.usage: list[str] = []
+    def __init__(self, rows: "Sequence[Row]", name: str) -> None:
         self._name = name.lower()
-        self._owner = ""  # the name of the tag in the line above
         self._in_licence = False  # in a paragraph of a licence's text
         self._has_licence = False  # directly below a licence
-        self._rows: list[tuple[str, str]] = []  # (kind, text) of each line for people
-        self._read(without_local_comment([*header_lines(lines)]))
-        self.description = self._first_sentence()
-
-    def _read(self, rows: "list[tuple[str, str]]") -> None:
-        index = 0
-        while index < len(rows):
-            kind, text = rows[index]
-            index += 1
-            tag = _tag_in(kind, text)
-            if tag is None:
-                self._read_text(kind, text)
-                continue
-
-            self._in_licence = False
-            self._drop_headings()  # of the tags
-            dialect, name, value = tag
-            self._owner = ""
-            if dialect in (ARGC, SUB):
-                self._owner = name
-
-            if (dialect, name) == (SUB, "usage"):
-                index = self._read_usage(value, rows, index)
-                self._rows.append((_SKIP, ""))
-            elif (dialect, name) == (SUB, "help"):
-                self._rows += [(GAP, ""), (kind, value)]
+        self._rows: list[Row] = []  # the lines for people
+        for kind, text in rows:
+            if kind in (TAG, SKIP):
+                self._in_licence = False
+                self._drop_headings()  # of the tags
+                self._rows.append((kind, text))
             else:
-                self.tags.append(tag)
-            if (dialect, name) == (ARGC, "cmd"):
-                return  # everything below belongs to a command of the script
+                self._read_text(kind, text)
+        self.description = self._first_sentence()
 
     def _drop_headings(self) -> None:
         """Remove the headings at the end of the lines for people."""
         while self._rows:
-            _, text = self._rows[-1]
-            if not is_heading(text):
+            kind, text = self._rows[-1]
+            if kind in (TAG, SKIP) or not is_heading(text):
                 return
             self._rows.pop()
 
     def _read_text(self, kind: str, text: str) -> None:
-        """Read a line that is no tag."""
-        bare = text.strip()
-        if bare and self._continues(text):
-            dialect, name, value = self.tags[-1]
-            self.tags[-1] = (dialect, name, f"{value} {bare}".strip())
-            return
-
-        self._owner = ""
         if kind in (LOCAL, LATE):
             return  # such a comment is about the code below it
 
+        bare = text.strip()
         has_words = any(map(str.isalnum, bare))
         if not has_words:
             self._rows.append((GAP, ""))
@@ -133,49 +75,6 @@ class Header:
         elif not is_directive(low):
             self._has_licence = False
             self._rows.append((kind, text))
-
-    def _continues(self, text: str) -> bool:
-        """Return whether a line belongs to the tag above it."""
-        if self._owner in SUMMARIES:
-            return text.startswith(_USAGE_INDENT)
-        return self._owner in _OVER_LINES
-
-    def _read_usage(self, value: str, rows: "list[tuple[str, str]]", index: int) -> int:
-        """Read the usage from the line after `Usage:`; return the index of the line after it.
-
-        Further lines are indented. If `Usage:` stands alone, the lines up to an empty one count.
-        """
-        usage: list[str] = []
-        is_indented = False
-        if value:
-            usage.append(value)
-            is_indented = True
-
-        following: list[str] = []
-        while index < len(rows):
-            kind, text = rows[index]
-            if kind == GAP or tag_of(text) is not None:
-                break
-
-            if text.startswith((_USAGE_INDENT, "\t")):
-                is_indented = True
-            elif text.strip():
-                is_prose_next = is_indented or "" in following
-                if is_prose_next:
-                    break
-            elif usage or following:
-                # A few blank lines are part of a usage if it goes on behind them.
-                near = rows[index : index + _MOST_BLANK_LINES + 1]
-                if not _first_text(near).startswith(_USAGE_INDENT):
-                    break
-
-            line = text.expandtabs()
-            following.append(line.rstrip())
-            index += 1
-
-        usage += _without_margin(following)
-        self.usage += _without_blank_ends(usage)
-        return index
 
     def paragraphs(self, description: str) -> "list[list[str]]":
         """Return the lines for a help page that shows `description` above them.
@@ -202,13 +101,13 @@ class Header:
         paragraphs: list[list[str]] = []
         paragraph: list[str] = []
         for kind, text in [*self._rows, (GAP, "")]:
+            if kind == TAG:
+                continue
             if not text.strip():
                 if paragraph:
                     paragraphs.append(paragraph)
                 paragraph = []
-            elif kind in (LOCAL, LATE) or self._is_own_name(text):
-                continue
-            else:
+            elif not self._is_own_name(text):
                 paragraph.append(text.rstrip())
         return paragraphs
 
@@ -269,7 +168,7 @@ class Header:
                     return found
                 sentence = ""
 
-            if kind == _SKIP or (is_line and begins_examples(line)):
+            if kind == SKIP or (is_line and begins_examples(line)):
                 is_skipped = True
             elif kind == GAP:
                 is_skipped = False
@@ -283,48 +182,6 @@ class Header:
             return False
         is_example = text.startswith(("    ", "\t")) and not line[:1].isupper()
         return not is_example and is_prose(line)
-
-
-def _tag_in(kind: str, text: str) -> "Tag | None":
-    """Return the tag in a line, or None. Below a line of code, only other tools' tags count."""
-    tag = tag_of(text)
-    if tag is None:
-        return None
-    dialect, _, _ = tag
-    if kind == LATE and dialect == SUB:
-        return None
-    return tag
-
-
-def _first_text(rows: "list[tuple[str, str]]") -> str:
-    """Return the text of the first row that is not blank, or ""."""
-    for _, text in rows:
-        if text.strip():
-            return text
-    return ""
-
-
-def _without_margin(lines: "list[str]") -> list[str]:
-    """Return the lines without the blanks that all of them begin with."""
-    margins = []
-    for line in lines:
-        if line:
-            blanks = len(line) - len(line.lstrip())
-            margins.append(blanks)
-
-    margin = min(margins, default=0)
-    return [line[margin:] for line in lines]
-
-
-def _without_blank_ends(lines: "list[str]") -> list[str]:
-    """Return the lines without the empty ones at the top and the bottom."""
-    first = 0
-    last = len(lines)
-    while first < last and not lines[first]:
-        first += 1
-    while last > first and not lines[last - 1]:
-        last -= 1
-    return lines[first:last]
 
 
 def _without_empty_headings(paragraphs: "list[list[str]]") -> "list[list[str]]":

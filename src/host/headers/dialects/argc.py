@@ -1,16 +1,141 @@
-"""Read the notation of argc for parameters: `@option -t --tries=3 <NUM> Set the retries`.
+"""argc: `# @describe Copy a table`, `# @option -t --tries=3 <NUM> Set the retries`.
 
-https://github.com/sigoden/argc, "Specification". A run loads this module only for such a script.
+https://github.com/sigoden/argc, "Specification". What stands below `@cmd` belongs to a command of
+the script itself, of which nothing is known here.
 """
+
+from host.headers.reading import Reading, comments_in, value_of
+from host.headers.rows import TAG
+from host.words import is_name, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+    from host.headers.dialects import Script
+    from host.headers.rows import Row
+
+_PARAMETERS = ("arg", "option", "flag")
+_OVER_LINES = (*_PARAMETERS, "env")  # tags that the next lines describe further
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 _SIGNS = ("-", "+")  # of an option
 _SEPARATORS = (",", ":", "@", "|", "/")
 _PLACES = {"FILE": "file", "PATH": "file", "DIR": "directory"}
+
+
+def read(script: "Script", rows: "Sequence[Row]") -> Reading:
+    reading = Reading(rows)
+    tags = _tags(reading)
+
+    # A command may also stand below the header.
+    has_commands = any(line.lstrip("#/ \t").startswith("@cmd") for line in script.lines)
+    reading.is_checked = not has_commands
+    # argc checks the variables itself if it reads a `.env` file, which may set them.
+    reads_file = any(
+        name == "meta" and _first_word(value) == "dotenv" for name, value in tags
+    )
+
+    for name, value in tags:
+        label = f"@{name}"
+        if name == "cmd":
+            continue
+        if name == "env" and (has_commands or reads_file):
+            reading.note(label, value, has_effect=False)
+            continue
+
+        has_effect = _set(reading, name, value)
+        if name == "meta" and value and not has_effect:
+            label = f"{label} {_first_word(value)}"
+        reading.note(label, value, has_effect=has_effect)
+    return reading
+
+
+def _tags(reading: Reading) -> list[tuple[str, str]]:
+    """Take the tags, and return the name and value of each, with the lines that describe it."""
+    tags: list[tuple[str, str]] = []
+    last = -2  # the row of the tag above
+    for index, text in comments_in(reading.rows):
+        name = _name_of(text)
+        if name:
+            _, _, value = text.replace("\t", " ").partition(" ")
+            tags.append((name, value.strip()))
+        elif index == last + 1 and tags[-1][0] in _OVER_LINES:
+            name, value = tags[-1]
+            tags[-1] = (name, f"{value} {text}".strip())
+        else:
+            continue
+
+        last = index
+        reading.take(index)
+        if name == "cmd":
+            reading.rows[index:] = [(TAG, "")]
+            break
+    return tags
+
+
+def _name_of(text: str) -> str:
+    """Return the name in `@name value`, or "" for another line, such as `@raycast.title`."""
+    if not text.startswith("@"):
+        return ""
+    name, _, _ = text[1:].replace("\t", " ").partition(" ")
+    letters = name.replace("-", "").replace("_", "")
+    return name if letters.isalnum() else ""
+
+
+def _first_word(text: str) -> str:
+    word, _, _ = text.partition(" ")
+    return word
+
+
+def _set(reading: Reading, name: str, value: str) -> bool:
+    """Set the key that a tag means; return whether it has an effect."""
+    if name in _PARAMETERS:
+        return _add_parameter(reading, name, value)
+    content = value_of(value)
+    if name == "describe":
+        return reading.set_text("description", content)
+    if name == "alias":
+        return reading.add_aliases(content)
+    if name == "env":
+        return _add_variable(reading, value)
+    if name == "meta":
+        return _add_requirements(reading, value.split())
+    return False
+
+
+def _add_parameter(reading: Reading, kind: str, text: str) -> bool:
+    parameter = Parameter(kind, text)
+    if not parameter.is_valid:
+        reading.is_checked = False
+        return False
+    if not parameter.exact:
+        reading.is_checked = False
+    reading.add_argument(parameter.keys)
+    return True
+
+
+def _add_variable(reading: Reading, text: str) -> bool:
+    """Add a variable of `@env NAME!`; only `!` has an equivalent."""
+    name, mark, _ = text.partition("!")
+    if not mark or not is_name(name):
+        return False
+    reading.values.setdefault("required_envs", []).append(name)
+    return True
+
+
+def _add_requirements(reading: Reading, words: "Sequence[str]") -> bool:
+    """Read `@meta require-tools`, and `@meta version`, which adds the option --version."""
+    if words[:1] == ["version"]:
+        description = "Print version"
+        keys = {"name": "--version", "short": "-V", "description": description}
+        reading.add_argument(keys)
+        return True
+    programs = [word for word in words[1:] if is_word(word)]
+    if words[:1] != ["require-tools"] or not programs:
+        return False
+    reading.values.setdefault("requires", []).extend(programs)
+    return True
 
 
 class Parameter:

@@ -1,14 +1,20 @@
-"""Read the notation of usage for arguments: `#USAGE flag "-f --force" help="Do not ask"`.
+"""usage: `#USAGE flag "-f --force" help="Do not ask"`, also in file tasks of mise.
 
-The lines are KDL (https://kdl.dev); `arg` and `flag` are translated. https://usage.jdx.dev/spec.
-A run loads this module only for such a script.
+The lines are one document in KDL (https://kdl.dev); `arg`, `flag` and `about` are translated.
+https://usage.jdx.dev/spec.
 """
+
+from host.headers.reading import Reading, comments_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from host.headers.dialects import Script
+    from host.headers.rows import Row
+
+_MARK = "[USAGE] "  # also of `#USAGE `: see `host.headers.rows`
 _ENDS = " \t\n;{}=()"
 _DOTS = ("...", "…")  # behind an argument that may be repeated
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "\n": ""}
@@ -28,6 +34,40 @@ _KEYWORDS = {
 _USUAL_DASHES = ("double_dash", "optional")
 _EFFECTS = {"read": "read", "write": "change", "destructive": "destroy"}
 _PLACES = {"file": "file", "path": "file", "dir": "directory", "directory": "directory"}
+
+
+def read(_script: "Script", rows: "Sequence[Row]") -> Reading:
+    reading = Reading(rows)
+    lines = []
+    for index, text in comments_in(rows):
+        if text.startswith(_MARK):
+            reading.take(index)
+            lines.append(text.removeprefix(_MARK).strip())
+
+    document = "\n".join(lines)
+    for node in nodes_of(document):
+        if node.name == "cmd":
+            reading.is_checked = False
+        if not node.values or not _set_node(reading, node):
+            reading.ignored.append(f"#USAGE {node.name}")
+    if lines:
+        reading.effective.append(document)
+    return reading
+
+
+def _set_node(reading: Reading, node: "Node") -> bool:
+    """Set the key that a node with a value means; return whether it has an effect."""
+    if node.name == "about":
+        return reading.set_text("description", node.values[0])
+    if node.name not in ("arg", "flag"):
+        return False
+
+    keys, exact = argument_of(node)
+    if keys["name"].strip("-."):
+        if not exact:
+            reading.is_checked = False
+        reading.add_argument(keys)
+    return True
 
 
 class Node:

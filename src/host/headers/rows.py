@@ -4,6 +4,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    Row = tuple[str, str]  # kind, text
 
 MARKS = ("#", "//", "--", ";")
 BLOCK_END = "///"
@@ -16,6 +17,8 @@ DOCSTRING = "docstring"
 GAP = "gap"  # an empty line of the file
 CODE = "code"
 SETTING = "setting"  # a line such as `set -e`
+TAG = "tag"  # a dialect has read it
+SKIP = "skip"  # a usage was here: up to an empty line, nothing is the description
 _DOCSTRINGS = {'"""': '"""', "'''": "'''", "/*": "*/"}
 # Lines of a shell that may stand above tags, beside assignments.
 _SETTINGS = (
@@ -29,7 +32,12 @@ _SETTINGS = (
 )
 
 
-def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
+def header_rows(lines: "Sequence[str]") -> "list[Row]":
+    """Return the rows of a script's header, for dialects and for prose."""
+    return without_local_comment([*all_rows(lines)])
+
+
+def all_rows(lines: "Sequence[str]") -> "Iterator[Row]":
     """Yield the kind and text of each line above the first line of code; CODE ends a comment block.
 
     The last item is CODE if code follows directly. Blocks such as `# /// script` are left out.
@@ -107,13 +115,13 @@ def _line_of_docstring(inside: str, start: str, end: str) -> str:
     return text.removeprefix(" ")
 
 
-def without_local_comment(rows: "list[tuple[str, str]]") -> "list[tuple[str, str]]":
+def without_local_comment(rows: "list[Row]") -> "list[Row]":
     """Return the rows; a comment about the code directly below it is only read for tags.
 
     Such a comment stands below an empty line, and is not the first one of the file. Below a line
     such as `set -e`, it is any comment directly above code.
     """
-    result: list[tuple[str, str]] = []
+    result: list[Row] = []
     for kind, text in rows:
         if kind not in (CODE, SETTING):
             result.append((kind, text))
@@ -130,9 +138,7 @@ def without_local_comment(rows: "list[tuple[str, str]]") -> "list[tuple[str, str
     return [(COMMENT if kind == SETTLED else kind, text) for kind, text in result]
 
 
-def _is_local(
-    rows: "list[tuple[str, str]]", start: int, end: int, kind: str, code: str
-) -> bool:
+def _is_local(rows: "list[Row]", start: int, end: int, kind: str, code: str) -> bool:
     """Return whether the comments `rows[start:end]` are about the code below them."""
     if start == end or kind == SETTING:
         return False
@@ -150,9 +156,7 @@ def _is_local(
     return _is_title(rows[start:end], code)
 
 
-def _begin_of_kind(
-    kinds: "tuple[str, ...]", rows: "list[tuple[str, str]]", end: int
-) -> int:
+def _begin_of_kind(kinds: "tuple[str, ...]", rows: "list[Row]", end: int) -> int:
     """Return where the rows of these kinds begin that end before the index `end`."""
     begin = end
     while begin > 0 and rows[begin - 1][0] in kinds:
@@ -160,7 +164,7 @@ def _begin_of_kind(
     return begin
 
 
-def _is_title(block: "list[tuple[str, str]]", code: str) -> bool:
+def _is_title(block: "list[Row]", code: str) -> bool:
     """Return whether a comment is the title of the function below it.
 
     Such a comment has empty lines at its top and bottom.
