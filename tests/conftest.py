@@ -103,15 +103,19 @@ def reset_signals() -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Begin with the tests that take seconds: at the end a worker would wait for another's."""
+    """Begin with the tests that take seconds: at the end a worker would wait for another's.
+
+    Tests with the mark `night` are left out, unless FULL_SWEEP=1 is set.
+    """
     items.sort(key=lambda item: _LONG.isdisjoint(_fixtures(item)))
+    chosen = items
+    if not os.environ.get("FULL_SWEEP"):
+        chosen = [item for item in items if not item.get_closest_marker("night")]
     if config.option.quick:
-        chosen = quick_tests(items)
-        kept = set(chosen)
-        config.hook.pytest_deselected(
-            items=[item for item in items if item not in kept]
-        )
-        items[:] = chosen
+        chosen = quick_tests(chosen)
+    kept = set(chosen)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = chosen
 
 
 def quick_tests(items: list[pytest.Item]) -> list[pytest.Item]:

@@ -59,6 +59,7 @@ def test_if_the_tests_fail_it_takes_away_what_it_installed_and_ends_after_lint(
     suite = tmp_path / "clone/tests/run"
     suite.write_text(f"readlink {LINK}; {LINK} demo hello Ada; exit 7")
     (tmp_path / "clone/.ci/lint").write_text("echo linted")
+    (tmp_path / "clone/packages/run-tests").write_text("echo packages; exit 3")
     run = f"{PRIVATE} ln -s /removed/core/cli {LINK}; cd {tmp_path}/clone; bash .ci/run || echo $?;"
     run += "find /usr/local -mindepth 1 ! -type d"
     environ = {
@@ -72,6 +73,6 @@ def test_if_the_tests_fail_it_takes_away_what_it_installed_and_ends_after_lint(
     assert "\nHello, " in done.stdout.partition("== tests")[0]
     end = f"{tmp_path}/clone/core/cli\nHello, Ada!\n"
     assert f"== tests\n{end}Removed {LINK}\n" in done.stdout
-    assert done.stdout.endswith("\nlinted\n1\n")
-    assert done.stderr.endswith(".ci/run: failed: tests/run\n")
+    assert done.stdout.endswith("\nlinted\n== packages\npackages\n1\n")
+    assert done.stderr.endswith(".ci/run: failed: tests/run packages/run-tests\n")
     assert not (tmp_path / "clone/core/cli").exists()
