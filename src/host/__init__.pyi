@@ -50,7 +50,6 @@ from host.records import Limit as Limit
 from host.records import Plan as Plan
 from host.records import PluginFile as PluginFile
 from host.records import PluginOrder as PluginOrder
-from host.records import RecordedWords as RecordedWords
 from host.records import Watch as Watch
 from host.text import printable as printable
 from host.text_width import width_of as width_of

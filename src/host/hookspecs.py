@@ -9,7 +9,7 @@ through an entry point of the group `cli_host` in an installed distribution::
 or through the `hooks` file that a directory plugin names in its plugin.json.
 
 Hooks declare commands and sources of variables; the host runs the commands and reads the sources.
-The host calls `prepare`, `find_plugins`, `discover_commands`, `env_sources`, `secret_schemes` and
+The host calls `find_plugins`, `discover_commands`, `env_sources`, `secret_schemes` and
 `after_run` when it builds the lock, which is a cache of all declarations. This happens at the first
 start after a plugin was added, removed or changed, before the command of that start runs. The host
 calls `render_listing` and `is_installed` when it shows a listing. The hooks that build the lock
@@ -53,19 +53,6 @@ hookspec = pluggy.HookspecMarker(GROUP)
 
 
 @hookspec
-def prepare(installation: Installation) -> None:
-    """Repair files on disk before anything is read.
-
-    Called before `cli.lock` is built, but not in safe mode. Only built-in plugins can implement
-    it::
-
-        @hookimpl
-        def prepare(installation):
-            remove_leftovers(installation.plugins_dir)
-    """
-
-
-@hookspec
 def find_plugins(
     installation: Installation,
 ) -> Iterable[
@@ -98,7 +85,7 @@ def discover_commands(
 
     Called when the lock is built. Directories are read again in every run, so return the
     directory and not its current contents. The word `self` is reserved. Built-in plugins may also
-    yield `BrokenPlugin`, `Disabled` and `RecordedWords`. Several places can define the same
+    yield `BrokenPlugin` and `Disabled`. Several places can define the same
     command. The installation's `commands/` wins, then the plugins in the order of registry.json,
     and then those of the program's environment in the order in which this hook is called::
 

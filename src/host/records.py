@@ -116,7 +116,8 @@ class PluginOrder(Record):
 class BrokenPlugin(Record):
     """A plugin that cannot be used, and the reason as one readable line.
 
-    With `missing`, the reason is that its files are not there; an unknown word then names it.
+    `plugin` is "" if the registry cannot be read, so that nobody knows which plugin it is. With
+    `missing`, the reason is that its files are not there.
     """
 
     plugin: str
@@ -163,22 +164,12 @@ class PackageEntryPoint(Record):
 class Disabled(Record):
     """A disabled plugin.
 
-    plugin     its name; for a distribution, the canonical name
+    plugin     its name; for a distribution, the canonical name; "*" for all of other distributions
     commands   the words of each of its commands, if they are known
     """
 
     plugin: str
     commands: tuple[tuple[str, ...], ...] = ()
-
-
-class RecordedWords(Record):
-    """The first words of a plugin's commands, as they were recorded when it was added.
-
-    If the plugin is broken or its files are missing, an unknown word that is one of these names it.
-    """
-
-    plugin: str
-    words: tuple[str, ...]
 
 
 class Limit(Record):

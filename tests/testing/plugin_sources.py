@@ -209,9 +209,8 @@ def visible(made: Made) -> list[str]:
 
 def hidden(made: Made) -> list[str]:
     """Return the hidden things that should go with a change."""
-    kept = {".registry.last.json", ".registry.local.last.json", ".versions", ".removed"}
     return sorted(
         p.name
         for p in (made.root / "plugins").iterdir()
-        if p.name.startswith(".") and p.name not in kept
+        if p.name.startswith(".") and p.name != ".versions"
     )

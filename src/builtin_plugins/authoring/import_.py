@@ -27,7 +27,7 @@ from builtin_plugins.library.files.undo import (
 )
 from builtin_plugins.plugins_folder.directory import MANIFEST, names_in, read_plugin
 from builtin_plugins.plugins_folder.entry import NAME_RULE, Entry, is_plugin_name
-from builtin_plugins.plugins_folder.registry import effective_registry
+from builtin_plugins.plugins_folder.registry import read_registry
 from builtin_plugins.self_commands.declared import YES, argument, self_command, text
 from builtin_plugins.self_commands.pages import plural
 from builtin_plugins.self_commands.project import nearest_project
@@ -161,15 +161,14 @@ def _tree_of_plugin(session: Session, plugin: str, undo: ExitStack) -> Path:
         raise UsageError(f"{plugin} is not a valid plugin name", NAME_RULE)
 
     plugins_dir = session.installation.plugins_dir
-    path = Path(plugins_dir, plugin)
+    entry = read_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
+    path = Path(entry.root(plugins_dir))
     if not _has_files(path):
         manifest = str(path / MANIFEST)
         make_directory(str(path), undo=undo)
         undo.callback(discard, manifest)
         write_file(manifest, _json({"name": plugin, "scripts": {}}))
 
-    registry = effective_registry(plugins_dir)
-    entry = registry.entries.get(plugin, Entry(plugin, "local"))
     directory_plugin = read_plugin(str(path), entry)
     if directory_plugin.tree.scripts is None:
         what = f"{path}: this plugin does not accept scripts as commands"

@@ -30,6 +30,8 @@ _PATH_BYTES = 1024
 _SHOWN_NAME = 80  # characters of a name in a message
 _LINK_HOPS = 40  # the kernel's limit
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# ELF, and Mach-O for one processor or several
+_PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _UNIX = 3  # the zip format's number for Unix, whose entries have file modes
 _BROKEN = (  # what the standard library raises for a damaged archive
     tarfile.TarError,
@@ -163,9 +165,20 @@ def _zip_members(archive: zipfile.ZipFile) -> Iterator[Member]:
         elif name.endswith("/") or kind == stat.S_IFDIR:
             yield Member(name, "directory")
         elif kind in (0, stat.S_IFREG):
+            if not mode:
+                mode = _mode_by_content(read)
             yield Member(name, "file", info.file_size, mode, read=read)
         else:
             raise _special(name)
+
+
+def _mode_by_content(read: Callable[[], IO[bytes]]) -> int:
+    """Return the mode of a zip's file without one: a script or program must start."""
+    with read() as content:
+        beginning = content.read(4)
+    if beginning.startswith(b"#!") or beginning in _PROGRAMS:
+        return 0o755
+    return 0o644
 
 
 def _write(members: dict[str, Member], target: Path) -> None:

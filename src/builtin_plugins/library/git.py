@@ -22,6 +22,7 @@ _KEPT_VARIABLES = (  # prefixes of the GIT_ variables that are passed to git
 # The configuration of every call, with which git runs no code of a repository and never asks.
 _CONFIGURATION = (
     "core.hooksPath=/dev/null",
+    "safe.bareRepository=all",  # this program makes bare repositories of its own
     "protocol.ext.allow=never",
     "core.fsmonitor=false",
     "core.askPass=true",
@@ -107,7 +108,7 @@ class Git:
         if ending.status:
             complaint = ending.stderr.decode("utf-8", "replace")
             reason = self._reason(complaint)
-            raise OperationError(f"{called}: {reason}")
+            raise OperationError(f"{called}: {reason}", _remedy_in(complaint))
         return ending.stdout
 
     def contact(self, address: str, *arguments: str) -> bytes:
@@ -156,6 +157,14 @@ class Git:
             "LC_ALL": "C",
             **self.login,
         }
+
+
+def _remedy_in(complaint: str) -> str:
+    """Return the command that git itself proposes, as for a repository of another owner, or ""."""
+    for line in complaint.splitlines():
+        if line.strip().startswith("git config --global --add "):
+            return f"git proposes: {masked_text(line.strip())}"
+    return ""
 
 
 def newer_commit(git: Git) -> str:

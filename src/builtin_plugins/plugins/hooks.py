@@ -1,39 +1,35 @@
 """The hooks of plugin management.
 
-It reconciles `plugins/`, finds the packages in it, and knows the words of plugins that do not
-answer to them, used to explain an unknown command.
+It finds the packages in `plugins/`, and knows the words of disabled plugins, used to explain an
+unknown command.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
-from builtin_plugins.plugins.reconcile import reconcile_if_free
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import effective_registry
-from host import (
-    BrokenPlugin,
-    Disabled,
-    Installation,
-    RecordedWords,
-    hookimpl,
-)
+from builtin_plugins.plugins_folder.registry import read_registry
+from host import BrokenPlugin, Disabled, HostError, Installation, hookimpl
 from host.records import PluginPackage
-
-
-@hookimpl
-def prepare(installation: Installation) -> None:
-    reconcile_if_free(installation.plugins_dir)
 
 
 @hookimpl
 def find_plugins(installation: Installation) -> Iterator[PluginPackage | BrokenPlugin]:
     plugins_dir = installation.plugins_dir
     restore = f"{installation.program} self plugin sync"
-    for entry in effective_registry(plugins_dir).entries.values():
+    for entry in _entries(plugins_dir):
         has_folder = entry.is_package and not entry.is_in_environment
         if entry.enabled and has_folder:
             yield _package(entry, plugins_dir, restore)
+
+
+def _entries(plugins_dir: str) -> Iterable[Entry]:
+    """Return the entries of the registry; `plugins_folder` reports one that cannot be read."""
+    with suppress(HostError):
+        return read_registry(plugins_dir).entries.values()
+    return ()
 
 
 def _package(
@@ -45,8 +41,8 @@ def _package(
     from builtin_plugins.plugins.sources.pip import PipSource
 
     # The real path: a long run must not get modules of two versions when the link changes.
-    root = os.path.realpath(os.path.join(plugins_dir, entry.name))
-    if not os.path.isdir(root):
+    root = os.path.realpath(entry.root(plugins_dir))
+    if not entry.version_dir or not os.path.isdir(root):
         reason = f"its files are missing; to restore them, run: {restore}"
         return BrokenPlugin(entry.name, reason, missing=True)
 
@@ -62,18 +58,9 @@ def _package(
 
 
 @hookimpl
-def discover_commands(installation: Installation) -> Iterator[Disabled | RecordedWords]:
+def discover_commands(installation: Installation) -> Iterator[Disabled]:
     plugins_dir = installation.plugins_dir
-    for name, entry in effective_registry(plugins_dir).entries.items():
-        if entry.enabled:
-            # The files of the plugin may be missing.
-            if entry.words:
-                yield RecordedWords(name, entry.words)
-            continue
-
-        version = make_source(entry).current_version(plugins_dir)
-        commands = [*version.commands, *version.declared]
-        # If its files cannot be read, the first words are known from the addition.
-        if not commands:
-            commands = [(word,) for word in entry.words]
-        yield Disabled(name, tuple(commands))
+    for entry in _entries(plugins_dir):
+        if not entry.enabled:
+            version = make_source(entry).current_version(plugins_dir)
+            yield Disabled(entry.name, (*version.commands, *version.declared))

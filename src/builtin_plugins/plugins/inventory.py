@@ -6,7 +6,7 @@ import os
 
 from builtin_plugins.plugins_folder import directory
 from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import Registry, effective_registry
+from builtin_plugins.plugins_folder.registry import Registry, read_registry
 from builtin_plugins.plugins_folder.version import PluginVersion
 from host import Record, SourceError, UsageError, masked_text
 from host.catalog.catalog import Catalog
@@ -66,10 +66,6 @@ class KnownPlugin(Record):
     def words(self) -> list[str]:
         """Return the first words of the plugin's commands."""
         words = {command.words[0] for command in self.own.commands}
-        if self.entry.version_dir:
-            # Only this program writes the files, so the words are those of the addition.
-            words.update(self.entry.words)
-
         for tree in self.own.trees:
             files = self.own.first_words.get(tree.path)
             # While each file exists, the words of the current lock are those of now.
@@ -92,9 +88,8 @@ class KnownPlugin(Record):
             path = os.path.realpath(self.root)
 
         fields = self.entry.fields()
-        # The program manages these keys, and only a package has the last one.
-        for key in ("versions", "words", "python"):
-            fields.pop(key, None)
+        # The program manages this key, and only a package has it.
+        fields.pop("python", None)
         return {
             **fields,
             "source": masked_text(self.entry.source) or None,
@@ -120,7 +115,7 @@ def inventory(
     """
     plugins_dir = session.installation.plugins_dir
     lock = _lock_for_inventory(session, code)
-    registry = effective_registry(plugins_dir)
+    registry = read_registry(plugins_dir)
     session.messages.warn(*registry.problems)
 
     trees = _unchanged_trees(lock, registry, plugins_dir)
@@ -155,15 +150,8 @@ def inventory(
 
 
 def _lock_for_inventory(session: Session, code: Literal["packages", "none"]) -> Lock:
-    """Return the lock, read or built after `plugins/` agrees with the registry."""
+    """Return the lock, read or built."""
     current = session.current_lock
-    # The lock is outdated if anything in `plugins/` has changed.
-    if current is None:
-        # Imported here: it takes as long as a third of a list.
-        from builtin_plugins.plugins.reconcile import reconcile_if_free
-
-        reconcile_if_free(session.installation.plugins_dir)
-
     if code == "packages":
         return session.lock_for_inspection
     if current is None:
@@ -187,7 +175,7 @@ def _unchanged_trees(
         if not entry.enabled:
             continue
 
-        manifest = os.path.join(plugins_dir, entry.name, directory.MANIFEST)
+        manifest = os.path.join(entry.root(plugins_dir), directory.MANIFEST)
         if entry.version_dir or lock.stamps.get(manifest) == "":
             trees[tree.plugin] = tree
     return trees
@@ -214,7 +202,8 @@ def named_plugin(
 ) -> KnownPlugin:
     """Return the plugin that has this name, or else one that has an entry point of this name.
 
-    `plugins` are the plugins to search, by default all; no plugin's code is run to find them.
+    A package has any spelling of its name, such as Ca.Se-plug for ca-se-plug. `plugins` are the
+    plugins to search, by default all; no plugin's code is run to find them.
 
     Raises UsageError with the nearest names if there is no such plugin.
     """
@@ -230,20 +219,16 @@ def named_plugin(
             if point.name == name:
                 return plugin
 
+    from packaging.utils import canonicalize_name  # imported here: a wrong name is rare
+
+    canonical = canonicalize_name(name)
+    for plugin in plugins:
+        if plugin.entry.is_package and plugin.entry.name == canonical:
+            return plugin
+
     near = closest(name, [plugin.entry.name for plugin in plugins])
     see = f"see: {session.program} self plugin list"
     raise UsageError(f"there is no plugin {name or EMPTY}", see, suggestions=near)
-
-
-def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
-    """Return the kept versions of a plugin, oldest first, including the current one."""
-    store = directory.store_of(plugins_dir, entry.name)
-    versions = []
-    for version in entry.versions:
-        kept_entry = directory.read_kept_entry(store.path(version))
-        if kept_entry is not None:
-            versions.append(kept_entry)
-    return versions
 
 
 def _known_plugin(
@@ -270,7 +255,7 @@ def _known_plugin(
     elif entry.is_in_environment:
         is_here = bool(in_lock) or _is_in_environment(entry, plugins_dir)
     elif entry.is_package or own.trees:
-        root = os.path.join(plugins_dir, entry.name)
+        root = entry.root(plugins_dir)
         is_here = os.path.isdir(root)
     else:
         is_here = False

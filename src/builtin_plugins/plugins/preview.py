@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from builtin_plugins.plugins.plan import Plan, Update
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.version import PluginVersion, Words
@@ -20,23 +21,18 @@ _Uses = Mapping[str, list[str]]
 _NONE: _Uses = {}
 
 
-def preview(
-    session: Session,
-    former: Entry | None,
-    staged: PluginVersion,
-    *,
-    verbose: bool = False,
-) -> None:
-    """Print what a version adds, or what it changes from `former`.
+def preview(session: Session, plan: Plan, *, verbose: bool = False) -> None:
+    """Print what a plan adds, or what it changes.
 
-    Invalid definitions are reported as warnings. Without `verbose`, long lists are cut.
+    What is restored is shown as if it were new: there are no files to compare it with. Invalid
+    definitions are reported as warnings. Without `verbose`, long lists are cut.
     """
     before = None
-    if former:
+    if plan.former is not None and isinstance(plan, Update):
         plugins_dir = session.installation.plugins_dir
-        before = make_source(former).current_version(plugins_dir)
-    session.show_lines(*plan_lines(before, staged, verbose=verbose))
-    session.messages.warn(*staged.problems)
+        before = make_source(plan.former).current_version(plugins_dir)
+    session.show_lines(*plan_lines(before, plan.version, verbose=verbose))
+    session.messages.warn(*plan.version.problems)
 
 
 def plan_lines(
@@ -300,7 +296,7 @@ def why_it_stays(session: Session, entry: Entry) -> str:
     if not entry.pinned:
         return ""
 
-    argument = shlex.quote(source.argument or entry.source)
+    argument = shlex.quote(source.unpinned)
     command = f"{session.program} self plugin add {argument}"
     pin = version_text(entry)
     if entry.ref:

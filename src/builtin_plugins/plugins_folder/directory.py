@@ -1,16 +1,19 @@
 """Directory plugins: the contents of `plugins/`, combined with the registry.
 
-`plugins/<name>` is a directory, a link to one, or a link to a version that this program made:
-`plugins/.versions/<name>/<version>/tree`.
+A plugin is a version that this program made, `plugins/.versions/<name>/<version>/tree`, the user's
+linked directory anywhere, or a directory that the user has put into `plugins/`.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import suppress
 
 from builtin_plugins.plugins_folder.entry import (
+    FILES_DIR,
     NAME_RULE,
-    REGISTRY,
+    VERSIONS,
     Entry,
     is_plugin_name,
     read_entry,
@@ -30,10 +33,9 @@ if TYPE_CHECKING:
     from builtin_plugins.store.versions import Store
 
 MANIFEST = "plugin.json"
-VERSIONS = ".versions"
-FILES_DIR = "tree"  # the subdirectory of each version for the plugin's files
-# the file with a version's entry; only this program writes it
+# the file with a version's entry and number; only this program writes it
 ENTRY_FILE = "entry.json"
+NUMBER = "number"
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
@@ -164,28 +166,40 @@ def find_directory_plugins(
 ) -> list[PluginVersion]:
     """Return the plugins in registry order, then the unregistered ones by name.
 
-    The plugins `without` are left out, and not read.
+    Plugins whose files are missing, and those `without`, are left out; the latter are not read. An
+    entry that cannot be used yields a plugin with a `problem`.
     """
-    names = _names_of_plugins(plugins_dir, without)
     plugins = []
-    existing = frozenset(names)
     for name, entry in registry.entries.items():
-        if name in existing and not entry.is_package:
-            plugins.append(_plugin(plugins_dir, name, entry))
-
-    for name in names:
-        if name in registry.refused:
-            problem = registry.refused[name]
-            root = os.path.join(plugins_dir, name)
-            entry = Entry(name, "local")
-            plugins.append(PluginVersion(entry, root, problem=problem))
-        elif name in registry.entries or registry.is_damaged:
-            # A registry that cannot be read may have disabled the plugin.
+        if entry.is_package or name in without:
             continue
-        # An unregistered link to a kept version comes from an unfinished addition or removal.
-        elif not store_of(plugins_dir, name).current:
-            plugins.append(_plugin(plugins_dir, name, None))
+        root = entry.root(plugins_dir)
+        if os.path.isdir(root):
+            plugins.append(_plugin(plugins_dir, entry))
+
+    for name, problem in registry.refused.items():
+        plugins.append(PluginVersion(Entry(name, "local"), problem=problem))
+    for entry in dropped_entries(plugins_dir, registry):
+        if entry.name not in without:
+            plugins.append(_plugin(plugins_dir, entry))
     return plugins
+
+
+def dropped_entries(plugins_dir: str, registry: Registry) -> list[Entry]:
+    """Return an entry for each directory in `plugins/` that the registry does not have."""
+    # A damaged entry may be the one that disables such a directory.
+    if registry.problems:
+        return []
+
+    entries = []
+    for name in names_in(plugins_dir):
+        if name.startswith((".", "__")) or name in registry.entries:
+            continue
+        path = os.path.join(plugins_dir, name)
+        # A link to a version of ours is left of a change that was interrupted.
+        if os.path.isdir(path) and not store_of(plugins_dir, name).current:
+            entries.append(Entry(name, "local", dev=os.path.islink(path)))
+    return entries
 
 
 def names_in(directory: str) -> list[str]:
@@ -196,23 +210,11 @@ def names_in(directory: str) -> list[str]:
         return []
 
 
-def _names_of_plugins(plugins_dir: str, without: Collection[str]) -> list[str]:
-    """Return the names of the directories in `plugins/`, except hidden ones and `without`."""
-    names = []
-    for name in names_in(plugins_dir):
-        if name.startswith((".", "__")):
-            continue
-        if name == REGISTRY or name in without:
-            continue
-
-        path = os.path.join(plugins_dir, name)
-        if os.path.isdir(path):
-            names.append(name)
-    return names
-
-
 def store_of(plugins_dir: str, name: str) -> Store:
-    """Return the store of a plugin's versions; the link to the current one is `plugins/<name>`."""
+    """Return the store of a plugin's versions, with the link `plugins/<name>`.
+
+    The registry decides which version is the current one. The link is for people and scripts.
+    """
     # Imported here because a list of plugins needs no store.
     from builtin_plugins.store.versions import Store
 
@@ -222,6 +224,20 @@ def store_of(plugins_dir: str, name: str) -> Store:
     link = os.path.join(plugins_dir, name)
     directory = os.path.join(plugins_dir, VERSIONS, name)
     return Store(directory, link, is_own, FILES_DIR)
+
+
+def kept_versions(plugins_dir: str, name: str) -> list[Entry]:
+    """Return the entries of a plugin's versions in `.versions`, the one without a number last."""
+    store = store_of(plugins_dir, name)
+    kept = []
+    for version in store.versions():
+        path = store.path(version)
+        entry = read_kept_entry(path)
+        if entry is not None:
+            # The current version has no number yet.
+            kept.append((number_of(path) or sys.maxsize, entry))
+    kept.sort(key=lambda item: item[0])
+    return [entry for _, entry in kept]
 
 
 def read_kept_entry(version: str) -> Entry | None:
@@ -239,36 +255,41 @@ def read_kept_entry(version: str) -> Entry | None:
     return entry
 
 
-def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> PluginVersion:
-    """Return the plugin in `plugins/<name>`; without an entry, it gets one for a local directory.
+def number_of(version: str) -> int:
+    """Return the number of a version, by which earlier versions are ordered, or 0 for none."""
+    with suppress(HostError, OSError):
+        number = read_object(os.path.join(version, ENTRY_FILE)).get(NUMBER)
+        if isinstance(number, int):
+            return number
+    return 0
 
-    Its `problem` is set if it cannot be used.
-    """
-    root = os.path.join(plugins_dir, name)
-    # A link to a version is this program's own.
-    is_users_link = os.path.islink(root) and not store_of(plugins_dir, name).current
-    if entry is None:
-        source = ""
-        if is_users_link:
-            source = os.path.realpath(root)
-        entry = Entry(name, "local", source, dev=is_users_link)
 
+def _plugin(plugins_dir: str, entry: Entry) -> PluginVersion:
+    """Return the plugin of an entry; its `problem` is set if it cannot be used."""
+    root = entry.root(plugins_dir)
     try:
-        if not is_plugin_name(name):
+        if not is_plugin_name(entry.name):
             what = "is not a valid plugin name"
             remedy = f"rename the directory: {NAME_RULE}"
             raise PluginError(Problem(root, what, remedy))
-
-        # A kept version may itself be a link, or contain one in the place of its files.
-        inside = os.path.join(os.path.realpath(plugins_dir), "")
-        is_inside = os.path.realpath(root).startswith(inside)
-        is_in_place = is_inside and not is_users_link
-        if not is_in_place and not entry.dev:
-            what = "links to a directory outside the plugins directory"
-            raise PluginError(Problem(root, what))
+        check_place(plugins_dir, entry)
         return read_plugin(root, entry)
     except HostError as error:
         return PluginVersion(entry, root, problem=error.problem)
+
+
+def check_place(plugins_dir: str, entry: Entry) -> None:
+    """Raise PluginError if an entry's files are outside `plugins/`, except for a linked directory.
+
+    A version in `.versions` may itself be a link, or contain one in the place of its files.
+    """
+    if entry.is_users_directory:
+        return
+    root = entry.root(plugins_dir)
+    inside = os.path.join(os.path.realpath(plugins_dir), "")
+    if not os.path.realpath(root).startswith(inside):
+        what = "links to a directory outside the plugins directory"
+        raise PluginError(Problem(root, what))
 
 
 def _inside(root: str, relative: str, what: str) -> str:

@@ -5,6 +5,8 @@ Nothing that an entry contains is trusted: `read_entry` checks it before it is u
 
 from __future__ import annotations
 
+import os
+
 from builtin_plugins.plugins_folder.json_object import text, typed
 from host import PluginError, Problem, Record, folder_fault, is_word
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 REGISTRY = "registry.json"
 LOCAL = "registry.local.json"  # the file beside registry.json with one person's changes
+VERSIONS = ".versions"  # the directory in `plugins/` for what this program makes
+FILES_DIR = "tree"  # the subdirectory of each version for the plugin's files
 # Each kind, and where its files are: in `.versions`, in the user's own directory or in the Python
 # environment of the program. The first that accepts a SOURCE is used. Kind `x` is `XSource` in
 # `sources/x.py`.
@@ -25,6 +29,7 @@ KINDS = {
     "git": "versions",
     "local": "directory",  # accepts every directory, so it is the last
 }
+GIT_SCHEMES = ("https", "ssh", "git", "file")
 NAME_RULE = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
 
 _RESERVED = ("self", "help", "setup", REGISTRY, LOCAL)
@@ -33,6 +38,7 @@ _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _LETTERS = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _VERSION = _LETTERS | frozenset(".!+_-")
 _LONGEST_VERSION = 100
+_SHA1_DIGITS = 40
 _SHA256_DIGITS = 64
 _LONGEST_DIRECTORY = 128
 
@@ -155,8 +161,6 @@ class Entry(Record):
     scripts: Mapping[str, str | bool] | None = None
     path: tuple[str, ...] | None = None
     pinned: bool = False
-    versions: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
     packages: tuple[Package, ...] = ()
     python: str = ""
 
@@ -174,7 +178,7 @@ class Entry(Record):
 
         A version of a package is determined by its origin and all packages that it brings.
         """
-        if self.is_users_directory:
+        if KINDS[self.kind] != "versions":
             return ""
         if not self.is_package:
             return self.origin[:16]
@@ -190,6 +194,21 @@ class Entry(Record):
         text = "\n".join(facts)
         digest = hashlib.sha256(text.encode()).hexdigest()
         return f"{self.version}-{digest[:12]}"
+
+    def root(self, plugins_dir: str) -> str:
+        """Return the directory of the plugin's files, whether or not it exists.
+
+        It is the recorded version below `.versions`, the directory that the user has linked, or the
+        one that the user has put into `plugins/`. It is "" for a package of the environment, and
+        without a recorded version.
+        """
+        if self.is_users_directory:
+            return self.source or os.path.join(plugins_dir, self.name)
+        if not self.version_dir:
+            return ""
+        return os.path.join(
+            plugins_dir, VERSIONS, self.name, self.version_dir, FILES_DIR
+        )
 
     @property
     def origin(self) -> str:
@@ -234,8 +253,6 @@ class Entry(Record):
     def fields(self) -> dict[str, Any]:
         """Return the entry as an object for a JSON file."""
         values = self.values()
-        values["versions"] = list(self.versions)
-        values["words"] = list(self.words)
         if self.path is not None:
             values["path"] = list(self.path)
         values["packages"] = [package.fields() for package in self.packages]
@@ -265,14 +282,10 @@ def read_entry(item: dict[str, Any]) -> Entry:
         raise PluginError(f"{name!r} is not a valid plugin name")
     _check_keys(name, item)
 
-    versions = _array(name, item, "versions")
-    words = _array(name, item, "words")
     packages = _array(name, item, "packages")
     fields: dict[str, Any] = {
         "scripts": read_scripts(name, item),
         "path": read_path(name, item),
-        "versions": tuple(versions),
-        "words": _read_words(name, words),
         "packages": _read_packages(name, packages),
     }
     for key, default in _DEFAULTS.items():
@@ -288,11 +301,7 @@ def read_entry(item: dict[str, Any]) -> Entry:
     if entry.kind not in KINDS:
         what = f"expected one of {', '.join(sorted(KINDS))}"
         raise PluginError(Problem(name, what, key="kind"))
-    # Only a package has these; a personal version may stand beside the team's package.
-    has_keys_of_package = entry.packages or entry.python
-    if has_keys_of_package and not entry.is_package:
-        entry = entry.replaced(packages=(), python="")
-    _check_versions(entry)
+    _check_texts(entry)
     return entry
 
 
@@ -304,15 +313,52 @@ def _array(name: str, item: dict[str, Any], key: str) -> list[Any]:
     return values
 
 
-def _check_versions(entry: Entry) -> None:
-    """Raise PluginError for a version that cannot be the name of a directory in `.versions`."""
-    directories = [*entry.versions]
-    if entry.version_dir:
-        directories.append(entry.version_dir)
-    for version in directories:
-        if not _is_version(version, _LONGEST_DIRECTORY):
-            what = f"{version!r} is not a valid version"
-            raise PluginError(Problem(entry.name, what))
+def _check_texts(entry: Entry) -> None:
+    """Raise PluginError for a text that an installer or git could take for something else."""
+    for key, form in _FORMS.items():
+        value = getattr(entry, key)
+        if value and not form(value):
+            what = f"{value!r} is not valid"
+            raise PluginError(Problem(entry.name, what, key=key))
+
+    if entry.source and not _is_source(entry.kind, entry.source):
+        what = f"{entry.source!r} is not a source of kind {entry.kind}"
+        raise PluginError(Problem(entry.name, what, key="source"))
+    if entry.version_dir and not _is_version(entry.version_dir, _LONGEST_DIRECTORY):
+        what = f"{entry.version!r} is not a valid version"
+        raise PluginError(Problem(entry.name, what, key="version"))
+
+
+def _is_source(kind: str, source: str) -> bool:
+    """Return whether `source` has the form of a source of this kind.
+
+    The form is an absolute path, an address or, for a package, a requirement.
+    """
+    if source.startswith("/"):
+        return kind != "git"
+    if source.startswith("-") or not source.isprintable():
+        return False
+
+    before, mark, _ = source.partition("://")
+    scheme = before.lower() if mark else ""
+    if kind == "archive":
+        return scheme in ("https", "http")
+    if kind == "git" and not scheme:
+        host, colon, path = source.partition(":")  # user@host:path
+        is_address = bool(colon) and not path.startswith(":")  # ext::command
+        return is_address and "/" not in host
+    if kind == "git":
+        return scheme in GIT_SCHEMES
+    return kind != "local"
+
+
+def _is_ref(ref: str) -> bool:
+    return not ref.startswith("-") and len(ref.split()) == 1
+
+
+def _is_commit(commit: str) -> bool:
+    is_hexadecimal = _HEXADECIMAL.issuperset(commit)
+    return is_hexadecimal and len(commit) in (_SHA1_DIGITS, _SHA256_DIGITS)
 
 
 def _check_keys(name: str, item: dict[str, Any]) -> None:
@@ -329,16 +375,6 @@ def _check_keys(name: str, item: dict[str, Any]) -> None:
             raise PluginError(
                 Problem(name, "unknown key", 'did you mean "enabled"?', key=key)
             )
-
-
-def _read_words(plugin: str, words: list[Any]) -> tuple[str, ...]:
-    """Return the recorded words that can name a command. Raises PluginError."""
-    for word in words:
-        if not isinstance(word, str):
-            what = "expected an array of strings"
-            raise PluginError(Problem(plugin, what, key="words"))
-    # They only explain an unknown word, so an invalid word is no reason to refuse the plugin.
-    return tuple(filter(is_word, words))
 
 
 def _read_packages(plugin: str, items: list[Any]) -> tuple[Package, ...]:
@@ -391,3 +427,6 @@ def _is_sha256(checksum: Any) -> bool:
     if not isinstance(checksum, str) or len(checksum) != _SHA256_DIGITS:
         return False
     return _HEXADECIMAL.issuperset(checksum)
+
+
+_FORMS = {"ref": _is_ref, "commit": _is_commit, "sha256": _is_sha256}

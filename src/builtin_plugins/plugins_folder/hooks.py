@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from builtin_plugins.plugins_folder.directory import (
     MANIFEST,
+    dropped_entries,
     find_directory_plugins,
-    names_in,
 )
-from builtin_plugins.plugins_folder.entry import REGISTRY, Entry
+from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import (
-    effective_registry,
     local_path,
+    read_registry,
     registry_path,
 )
 from builtin_plugins.plugins_folder.version import PluginVersion
@@ -19,6 +19,7 @@ from host import (
     BrokenPlugin,
     CommandTree,
     Disabled,
+    HostError,
     Installation,
     PluginFile,
     PluginOrder,
@@ -33,8 +34,21 @@ def find_plugins(
 ) -> Iterator[PluginFile | PluginOrder | CommandTree | Disabled | Watch | BrokenPlugin]:
     plugins_dir = installation.plugins_dir
     # What is watched has its stamp before it is read, so no change in between is lost.
-    yield from map(Watch, _watched(plugins_dir))
-    registry = effective_registry(plugins_dir)
+    yield Watch(plugins_dir)
+    yield Watch(registry_path(plugins_dir))
+    yield Watch(local_path(plugins_dir))
+    try:
+        registry = read_registry(plugins_dir)
+    except HostError as error:
+        # Nobody knows which plugins are disabled.
+        yield BrokenPlugin("", str(error))
+        yield Disabled("*")
+        return
+    dropped = dropped_entries(plugins_dir, registry)
+    for entry in (*registry.entries.values(), *dropped):
+        if not entry.is_package:
+            root = entry.root(plugins_dir)
+            yield from map(Watch, (root, f"{root}/{MANIFEST}"))
     plugins = find_directory_plugins(plugins_dir, registry)
 
     # The entries decide about the order; plugins without one come last.
@@ -43,22 +57,31 @@ def find_plugins(
     yield PluginOrder(tuple(names))
 
     for problem in registry.problems:
-        file = os.path.basename(problem.path) or REGISTRY
-        yield BrokenPlugin(file, str(problem))
+        if problem not in registry.refused.values():
+            yield BrokenPlugin("", str(problem))
     # An entry that cannot be read may be the one that disables its package.
     yield from map(Disabled, registry.refused)
 
-    for name, entry in registry.entries.items():
-        if entry.is_package:
-            if not entry.enabled:
-                yield Disabled(name)
-        elif entry.enabled and not os.path.isdir(f"{plugins_dir}/{name}"):
-            reason = _how_to_restore(installation.program, entry)
-            yield BrokenPlugin(name, reason, missing=True)
-
+    for entry in registry.entries.values():
+        yield from _state(installation, entry)
     for plugin in plugins:
         if plugin.entry.enabled:
             yield from _records(plugin)
+
+
+def _state(
+    installation: Installation, entry: Entry
+) -> Iterator[Disabled | BrokenPlugin]:
+    """Yield whether an entry's plugin is disabled or missing."""
+    if entry.is_package:
+        if not entry.enabled:
+            yield Disabled(entry.name)
+        return
+
+    root = entry.root(installation.plugins_dir)
+    if entry.enabled and not os.path.isdir(root):
+        reason = _how_to_restore(installation.program, entry)
+        yield BrokenPlugin(entry.name, reason, missing=True)
 
 
 def _records(
@@ -90,16 +113,3 @@ def _how_to_restore(program: str, entry: Entry) -> str:
     where = entry.source or "the directory"
     remove = f"{command} remove {entry.name}"
     return f"its files are missing; restore {where}, or run: {remove}"
-
-
-def _watched(plugins_dir: str) -> Iterator[str]:
-    """Yield the paths to watch for added, removed and changed plugins."""
-    yield plugins_dir
-    yield registry_path(plugins_dir)
-    yield local_path(plugins_dir)
-    for name in names_in(plugins_dir):
-        if name.startswith("."):
-            continue
-        directory = os.path.join(plugins_dir, name)
-        yield directory
-        yield os.path.join(directory, MANIFEST)

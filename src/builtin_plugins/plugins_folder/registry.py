@@ -2,22 +2,19 @@
 
     {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
-     "enabled", "dev", "scripts", "path", "pinned", "versions", "words",
+     "enabled", "dev", "scripts", "path", "pinned",
      "packages": [{"name", "version", "sha256": […], "built"}], "python"}]}
 
 `kind` is git, local, archive, pip or environment (a package that the user installed into the
-program's environment; it has an entry only if it is disabled). `pinned`, `versions` (kept for a
-rollback, oldest first) and `words` (the first words of its commands, for an unknown word if its
-files are missing) are managed by this program, as are the keys of a package: `packages` are those
-that its folder has from an index, and `python` is the only version of Python that can load its
-compiled code. Unknown keys are preserved.
+program's environment; it has an entry only if it is disabled). `pinned` is managed by this program,
+as are the keys of a package: `packages` are those that its folder has from an index, and `python`
+is the only version of Python that can load its compiled code. Unknown keys are preserved.
 
 If `registry.local.json` exists beside registry.json, a team shares registry.json. Personal changes
-go to the local file, which has the same format; the keys of its entries replace shared ones. The
-entry of another version than the team's is complete there, so that no version has keys of another.
+go to the local file, which has the same format. An entry there replaces the whole shared entry of
+its name; `{"name": …, "enabled": false}` only disables the shared entry.
 
-Each of the two files has a copy of its last intact state, which is used if the file is damaged or
-lost. A damaged file never enables a plugin that was disabled.
+`read_registry` is the only place where these files are read and checked.
 """
 
 from __future__ import annotations
@@ -25,7 +22,6 @@ from __future__ import annotations
 import os
 
 from builtin_plugins.plugins_folder.entry import (
-    KINDS,
     LOCAL,
     REGISTRY,
     Entry,
@@ -37,40 +33,28 @@ from host import HostError, PluginError, Problem, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
-LAST = {  # each file, and the file beside it with its last intact state
-    REGISTRY: ".registry.last.json",
-    LOCAL: ".registry.local.last.json",
-}
 FORMAT = "1.0.0"
 _NOTHING: dict[str, Any] = {"version": FORMAT, "plugins": []}
+# values that differ between machines and change with each installation
+_PASSING = {"installedAt": "", "python": ""}
 
 
 class RegistryFile(Record):
-    """One of the two files, as it was read: its content, and its last intact state.
+    """One of the two files, as it was read; `content` is None if there is no such file.
 
-    `content` and `last` are None if there is no such file; neither is changed. `error` is the
-    reason why the file cannot be read, or None.
+    `stamp` changes with the file; it was taken before the file was read.
     """
 
     path: str
     content: dict[str, Any] | None = None
-    last: dict[str, Any] | None = None
-    error: HostError | None = None
+    stamp: tuple[int, ...] = ()
 
     @property
-    def usable(self) -> dict[str, Any] | None:
-        """Return the content, or its last intact state if it is lost or damaged."""
-        if self.content is None:
-            return self.last
-        return self.content
-
-    @property
-    def is_intact(self) -> bool:
-        """Return whether the content is the last intact state, which has a copy."""
-        return self.usable == self.last
+    def is_unchanged(self) -> bool:
+        """Return whether nobody has changed the file since it was read."""
+        return _stamp(self.path) == self.stamp
 
 
 class Registry:
@@ -78,108 +62,88 @@ class Registry:
 
     `shared` and `personal` are the two files. `values` and `local` have their content, with the
     changes of this process; `local` is None if there is no local file. `refused` maps the name of
-    each unusable entry to the reason; the files of such a plugin stay untouched. `kept_disabled`
-    has the names of plugins that are disabled because they were, though a damaged file no longer
-    says so. `is_damaged` is True if a file cannot be read at all; then only plugins with an entry
-    may run.
+    each unusable entry to the reason; the files of such a plugin stay untouched.
     """
 
     def __init__(self, shared: RegistryFile, personal: RegistryFile) -> None:
         self.shared = shared
         self.personal = personal
-        self.values: dict[str, Any] = shared.usable or _NOTHING
-        self.local = personal.usable
-        self.is_damaged = False
+        self.values: dict[str, Any] = shared.content or _NOTHING
+        self.local = personal.content
         self.problems: list[Problem] = []
         self.refused: dict[str, Problem] = {}
         self.entries: dict[str, Entry] = {}
-        self.kept_disabled: set[str] = set()
 
-        for file, item in self._merged():
-            try:
-                entry = read_entry(item)
-            except PluginError as error:
-                self.problems.append(Problem(file, error.what, error.remedy))
-                name = str(item.get("name"))
-                self.refused[name] = error.problem
-                continue
-            if self.entries.setdefault(entry.name, entry) is not entry:
-                what = f"the name {entry.name} occurs twice; the first entry is used"
-                self.problems.append(Problem(file, what))
-
-    def _merged(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield each entry, shared keys replaced by local ones, and the file to name in errors."""
-        changes, unnamed = self._local_items()
-        for item in self.values["plugins"]:
-            name = item.get("name")
-            change: dict[str, Any] = {}
-            if isinstance(name, str):
-                change = changes.pop(name, {})
-
-            # If the shared entry alone is valid, the local change is to blame for an error.
-            file = self.shared.path
-            if change and _is_valid(item):
-                file = self.personal.path
-            yield file, {**item, **change}
-
-        for item in (*changes.values(), *unnamed):
-            yield self.personal.path, item
-
-    def _local_items(self) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
-        """Return the local entries by name, and those that can change no shared entry."""
-        changes: dict[str, dict[str, Any]] = {}
-        unnamed: list[dict[str, Any]] = []
-        if self.local is None:
-            return changes, unnamed
-
-        for item in self.local["plugins"]:
-            name = item.get("name")
-            if isinstance(name, str) and name not in changes:
-                changes[name] = item
+        own = {}
+        for name, item in self._items(personal.path, self.local):
+            own[name] = item
+        for name, item in self._items(shared.path, self.values):
+            change = own.pop(name, None)
+            if change is None:
+                self._add(shared.path, name, item)
+            elif _only_disables(change):
+                self._add(shared.path, name, {**item, "enabled": False})
             else:
-                unnamed.append(item)
-        return changes, unnamed
+                self._add(personal.path, name, change)
+        for name, item in own.items():
+            # The team no longer lists the plugin that the user has disabled.
+            if not _only_disables(item):
+                self._add(personal.path, name, item)
 
-    def keep_disabled(self, entry: Entry) -> None:
-        """Add or replace an entry whose plugin stays disabled, because it was."""
-        self.entries[entry.name] = entry
-        self.kept_disabled.add(entry.name)
+    def _items(
+        self, path: str, values: dict[str, Any] | None
+    ) -> list[tuple[str, dict[str, Any]]]:
+        """Return the entries in a file by name; those with a wrong name become problems."""
+        if values is None:
+            return []
 
-    def copied(self) -> Registry:
-        """Return a registry for changes that may fail; this one stays as it was read."""
-        from copy import copy  # imported here because only changes of plugins need it
+        items: dict[str, dict[str, Any]] = {}
+        for item in values["plugins"]:
+            name = item.get("name")
+            if not isinstance(name, str):
+                what = f"{name!r} is not a valid plugin name"
+                self.problems.append(Problem(path, what))
+            elif name in items:
+                what = f"the name {name} occurs twice; the first entry is used"
+                self.problems.append(Problem(path, what))
+            else:
+                items[name] = item
+        return [*items.items()]
 
-        copied = copy(self)
-        # The other values are replaced, never changed.
-        copied.entries = dict(self.entries)
-        return copied
+    def _add(self, path: str, name: str, item: dict[str, Any]) -> None:
+        try:
+            self.entries[name] = read_entry(item)
+        except PluginError as error:
+            self.problems.append(Problem(path, error.what, error.remedy))
+            self.refused[name] = error.problem
 
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the entry of the same name but keep that entry's unknown keys.
 
-        If there is a local file, it gets the differences from the shared entry; with `team`, the
-        shared entry changes instead.
+        If there is a local file, it gets the entry, unless that is equal to the shared one; with
+        `team`, the shared file gets it.
         """
         self.entries[entry.name] = entry
-        fields = entry.fields()
         shared_item = _item(self.values, entry.name)
-        former = shared_item or {}
-        if self.local is None:
-            self.values = _with(self.values, {**former, **fields})
+        if self.local is None or team:
+            unknown = _unknown_keys(shared_item, _item(self.local, entry.name))
+            self.values = _with(self.values, {**entry.fields(), **unknown})
+            self._drop_local(entry.name)
             return
 
-        local_item = _item(self.local, entry.name)
-        unknown_keys = _unknown_keys(local_item)
-        if team:
-            self.values = _with(self.values, {**former, **unknown_keys, **fields})
-            self.local = _without(self.local, entry.name)
+        shared = _shared_entry(shared_item)
+        item: dict[str, Any] = {"name": entry.name, "enabled": False}
+        if shared is not None and _is_same(entry, shared):
+            self._drop_local(entry.name)
             return
+        if shared is None or not _is_same(entry.replaced(enabled=True), shared):
+            item = entry.fields()
+        unknown = _unknown_keys(_item(self.local, entry.name))
+        self.local = _with(self.local, {**item, **unknown})
 
-        personal = {**unknown_keys, **_personal_keys(entry, shared_item)}
-        if personal:
-            self.local = _with(self.local, {"name": entry.name, **personal})
-        else:
-            self.local = _without(self.local, entry.name)
+    def _drop_local(self, name: str) -> None:
+        if self.local is not None:
+            self.local = _without(self.local, name)
 
     def drop(self, name: str) -> None:
         """Remove the entry of that name, if any; the team's shared file does not change."""
@@ -196,46 +160,39 @@ class Registry:
         return _item(self.values, name) is not None
 
 
-def _personal_keys(entry: Entry, shared_item: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the keys of `entry` that its local entry needs beside the shared one."""
-    fields = entry.fields()
-    if shared_item is None:
-        return fields
-
-    # Only what differs, so that later changes of the team take effect.
-    shared = read_entry(shared_item)
-    shared_fields = shared.fields()
-    no_value = object()
-    changed = {}
-    for key, value in fields.items():
-        if value != shared_fields.get(key, no_value):
-            changed[key] = value
-    if _is_same_version(entry, shared):
-        return changed
-
-    # Another version is complete: it must not get the source or the scripts of the version that
-    # the team chooses next. Only a plugin that the team disables is disabled here, too.
-    if "enabled" not in changed:
-        del fields["enabled"]
-    return fields
+def _only_disables(item: dict[str, Any]) -> bool:
+    """Return whether a local entry only disables the shared entry of its name."""
+    return "kind" not in item and item.get("enabled") is False
 
 
-def _is_same_version(entry: Entry, shared: Entry) -> bool:
-    return (
-        entry.source_and_ref == shared.source_and_ref
-        and entry.version_dir == shared.version_dir
-        and entry.packages == shared.packages
-    )
-
-
-def _unknown_keys(item: dict[str, Any] | None) -> dict[str, Any]:
-    """Return what an entry in a file has that is no field of `Entry`."""
+def _shared_entry(item: dict[str, Any] | None) -> Entry | None:
     if item is None:
-        return {}
-    return {key: value for key, value in item.items() if not is_known_key(key)}
+        return None
+    try:
+        return read_entry(item)
+    except PluginError:
+        return None
 
 
-def _item(values: dict[str, Any], name: str) -> dict[str, Any] | None:
+def _is_same(entry: Entry, shared: Entry) -> bool:
+    return entry.replaced(**_PASSING) == shared.replaced(**_PASSING)
+
+
+def _unknown_keys(*items: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what entries in files have that is no field of `Entry`; the last value wins."""
+    unknown = {}
+    for item in items:
+        if item is None:
+            continue
+        for key, value in item.items():
+            if not is_known_key(key):
+                unknown[key] = value
+    return unknown
+
+
+def _item(values: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
+    if values is None:
+        return None
     item: dict[str, Any]
     for item in values["plugins"]:
         if item.get("name") == name:
@@ -259,14 +216,6 @@ def _without(values: dict[str, Any], name: str) -> dict[str, Any]:
     return {**values, "plugins": others}
 
 
-def _is_valid(item: dict[str, Any]) -> bool:
-    try:
-        read_entry(item)
-    except PluginError:
-        return False
-    return True
-
-
 def registry_path(plugins_dir: str) -> str:
     return os.path.join(plugins_dir, REGISTRY)
 
@@ -278,70 +227,57 @@ def local_path(plugins_dir: str) -> str:
 def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     """Return the registry, changed by registry.local.json, or only the content of `file`.
 
-    The result is empty if the files do not exist. A file that is lost is replaced by its last
-    intact state. Raises HostError for an unusable file.
+    The result is empty if the files do not exist. Raises HostError, which says how to repair it,
+    for a file that cannot be read or has a newer format.
     """
     if file is not None:
-        shared = RegistryFile(file, read_values(file))
-        return Registry(shared, RegistryFile(file))
-
-    shared = _read_file(plugins_dir, REGISTRY)
-    personal = _read_file(plugins_dir, LOCAL)
-    for failed in (shared.error, personal.error):
-        if failed is not None:
-            raise failed
-    return _combined(shared, personal)
+        return Registry(_read(file), RegistryFile(""))
+    return Registry(_read(registry_path(plugins_dir)), _read(local_path(plugins_dir)))
 
 
-def effective_registry(plugins_dir: str) -> Registry:
-    """Return the registry; the last intact state replaces a file that cannot be read.
-
-    If there is no such state either, all plugins are disabled.
-    """
-    shared = _read_file(plugins_dir, REGISTRY)
-    personal = _read_file(plugins_dir, LOCAL)
-    registry = _combined(shared, personal)
-    for file in (personal, shared):
-        if file.error is None:
-            continue
-
-        registry.is_damaged = True
-        problem = file.error.problem
-        what = "its last intact version is used until it is repaired"
-        if file.last is None:
-            what = "no plugin runs until it is repaired"
-            for name, entry in registry.entries.items():
-                registry.entries[name] = entry.replaced(enabled=False)
-        problem.text = f"{problem.text}; {what}"
-        registry.problems.insert(0, problem)
-    return registry
-
-
-def _read_file(plugins_dir: str, name: str) -> RegistryFile:
-    """Read a file of the registry and its last intact state."""
-    path = os.path.join(plugins_dir, name)
-    last = None
+def _read(path: str) -> RegistryFile:
+    stamp = _stamp(path)
     try:
-        copy = os.path.join(plugins_dir, LAST[name])
-        last = read_values(copy)
-    except HostError:
-        pass  # only a copy
+        return RegistryFile(path, _content(path), stamp)
+    except HostError as error:
+        if error.remedy:
+            raise
+        problem = error.problem.replaced(path, error.problem.text)
+        problem.remedy = _remedy(path)
+        raise PluginError(problem) from None
 
-    error = None
+
+def _remedy(path: str) -> str:
+    """Return how to repair a registry file that cannot be read."""
+    plugins_dir, name = os.path.split(path)
+    root = os.path.dirname(plugins_dir)
+    if name == REGISTRY and os.path.exists(os.path.join(root, ".git")):
+        import shlex  # imported here because a damaged file is rare
+
+        file = os.path.relpath(path, root)
+        return (
+            f"to restore it: git -C {shlex.quote(root)} checkout -- {shlex.quote(file)}"
+        )
+    return "repair the file; until then, no plugin is loaded"
+
+
+def _stamp(path: str) -> tuple[int, ...]:
     try:
-        content = read_values(path)
-    except HostError as failure:
-        return RegistryFile(path, None, last, failure)
-    if content is None and os.path.lexists(path):
-        error = PluginError(Problem(path, "links to a file that does not exist"))
-    return RegistryFile(path, content, last, error)
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
-def read_values(path: str) -> dict[str, Any] | None:
+def _content(path: str) -> dict[str, Any] | None:
     """Return the content of a registry file, or None if it does not exist. Raises HostError."""
     try:
         values = read_object(path)
     except FileNotFoundError:
+        if os.path.lexists(path):
+            raise PluginError(
+                Problem(path, "links to a file that does not exist")
+            ) from None
         return None
 
     version = text(path, values, "version")
@@ -363,54 +299,3 @@ def _are_objects(items: Any) -> bool:
     if not isinstance(items, list):
         return False
     return all(isinstance(item, dict) for item in items)
-
-
-def _combined(shared: RegistryFile, personal: RegistryFile) -> Registry:
-    """Return the registry of both files; a damaged entry does not enable what was disabled."""
-    registry = Registry(shared, personal)
-    if shared.is_intact and personal.is_intact and not registry.problems:
-        return registry
-
-    former_shared = shared.replaced(content=shared.last)
-    former_personal = personal.replaced(content=personal.last)
-    before = Registry(former_shared, former_personal)
-    # An entry whose name is damaged leaves a plugin without the entry that disabled it.
-    lost = set(_lost_names(shared, registry))
-    lost.update(_lost_names(personal, registry))
-    for name, former in before.entries.items():
-        if former.enabled or name in registry.refused:
-            continue
-
-        current = registry.entries.get(name)
-        if current is None:
-            # A link to a version that this program made does not run without an entry.
-            if KINDS[former.kind] != "versions":
-                registry.keep_disabled(former)
-        elif current.enabled and name in lost:
-            registry.keep_disabled(current.replaced(enabled=False))
-    return registry
-
-
-def _lost_names(file: RegistryFile, registry: Registry) -> Iterator[str]:
-    """Yield the names that a file with a damaged entry has no longer."""
-    damaged = {problem.path for problem in registry.problems}
-    if file.path not in damaged:
-        return
-
-    names = _names(file.usable)
-    for name in _names(file.last):
-        if name not in names:
-            yield name
-
-
-def _names(values: dict[str, Any] | None) -> list[str]:
-    """Return the names of the entries in a file; a damaged entry may have none."""
-    if values is None:
-        return []
-
-    names = []
-    for item in values["plugins"]:
-        name = item.get("name")
-        if isinstance(name, str):
-            names.append(name)
-    return names

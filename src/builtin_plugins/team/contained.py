@@ -7,7 +7,7 @@ from builtin_plugins.library.git import Git
 from builtin_plugins.plugins.directory_contents import read_contents
 from builtin_plugins.plugins.preview import plan_lines
 from builtin_plugins.plugins_folder.directory import find_directory_plugins
-from builtin_plugins.plugins_folder.registry import effective_registry
+from builtin_plugins.plugins_folder.registry import read_registry
 from builtin_plugins.plugins_folder.version import (
     PluginVersion,
     relocated,
@@ -23,7 +23,7 @@ def contained_plugins(session: Session, called: str = "") -> dict[str, PluginVer
     """
     root = session.layout.root
     plugins_dir = session.installation.plugins_dir
-    registry = effective_registry(plugins_dir)
+    registry = read_registry(plugins_dir)
 
     if not called:
         called = root

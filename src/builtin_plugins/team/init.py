@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from builtin_plugins.library.files import atomic
@@ -13,11 +12,12 @@ from builtin_plugins.plugins.change import (
     Change,
     begin_change_in,
 )
+from builtin_plugins.plugins.collisions import check_collisions
 from builtin_plugins.plugins.commands import sync
 from builtin_plugins.plugins.directory_contents import read_commands
-from builtin_plugins.plugins.install import Choices
 from builtin_plugins.plugins.preview import command_lines, preview
 from builtin_plugins.plugins.sources.base import PluginSource
+from builtin_plugins.plugins.transaction import begin
 from builtin_plugins.plugins_folder import registry
 from builtin_plugins.plugins_folder.entry import LOCAL
 from builtin_plugins.program import completion, shipped_files
@@ -158,13 +158,29 @@ def _make(
     staged = session_of(change.session, change.files, name)
     _show_contents(source, root, name, change, staged)
 
-    show = partial(preview, staged, None)
-    for entry in sync.missing_entries(staged):
-        # Nothing may be built before the question.
-        choices = Choices(yes=yes, force=True, dry_run=entry.is_package)
-        sync.sync_plugin(staged, entry, choices, change.seconds, show)
+    _add_plugins(staged, change.seconds)
     ask_to_continue(change.session, "Create it?", yes, "nothing was created")
     _move(change.files, root)
+
+
+def _add_plugins(staged: Session, seconds: float) -> None:
+    """Show the plugins that the registry of the staged installation lists, and install them.
+
+    Packages are only shown: nothing may be built before the question.
+    """
+    with begin(staged, seconds) as transaction:
+        listed = transaction.registry
+        plans = []
+        for entry in sync.missing_entries(staged, listed, listed):
+            part = transaction.stage()
+            plan = sync.restored_plan(
+                entry, transaction, part, yes=False, builds=not entry.is_package
+            )
+            preview(staged, plan)
+            check_collisions(plan.version, part, force=True)
+            if not entry.is_package:
+                plans.append((plan, part))
+        transaction.save(plans)
 
 
 def _is_free(root: str) -> bool:
@@ -292,7 +308,8 @@ def _finish(
     ensure_launcher(launcher)
 
     installed = session_of(session, root, name)
-    if sync.missing_entries(installed):
+    listed = registry.read_registry(installed.installation.plugins_dir)
+    if [*sync.missing_entries(installed, listed, listed)]:
         sync.plugin_sync(installed, None, False, yes, timeout)
 
     start = link_on_path(launcher, environ)

@@ -3,6 +3,7 @@
 import os
 import shutil
 
+from builtin_plugins.library.files.atomic import make_directory
 from builtin_plugins.library.files.file_lock import file_lock
 from builtin_plugins.library.files.undo import signals_blocked
 from builtin_plugins.library.git import (
@@ -11,12 +12,14 @@ from builtin_plugins.library.git import (
     differing_paths,
     fetch_newest,
 )
-from builtin_plugins.plugins.change import Change, begin_change
+from builtin_plugins.plugins.change import Change, begin_change_in
 from builtin_plugins.plugins.commands.sync import install_missing
 from builtin_plugins.plugins.directory_contents import read_commands
 from builtin_plugins.plugins.preview import change_lines, plan_lines
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.sources.git import write_commit
+from builtin_plugins.plugins.transaction import locked
+from builtin_plugins.plugins_folder.entry import VERSIONS
 from builtin_plugins.plugins_folder.registry import (
     local_path,
     read_registry,
@@ -70,7 +73,9 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
     plugins_dir = session.installation.plugins_dir
     former_plugins = _plugins(plugins_dir)
 
-    with begin_change(session, timeout) as change:
+    area = os.path.join(plugins_dir, VERSIONS)
+    make_directory(area)
+    with locked(session), begin_change_in(session, area, timeout) as change:
         if is_git:
             _to_newest(change, yes)
             # A repository that was cloned by hand was never prepared by `self init --from`.
@@ -81,11 +86,10 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
     # The new cli.json may name another directory for plugins.
     synced = session_of(session, root, session.program)
     plugins_dir = synced.installation.plugins_dir
-    registry = read_registry(plugins_dir, registry_path(plugins_dir))
-
     if is_git:
         yes = True  # the user has agreed to the new commit, which contains the registry
-    install_missing(synced, registry, dry_run=False, yes=yes, timeout=timeout)
+    shared = registry_path(plugins_dir)
+    install_missing(synced, shared, dry_run=False, yes=yes, timeout=timeout)
 
     for name, plugin in _plugins(plugins_dir).items():
         former = former_plugins.get(name, plugin)

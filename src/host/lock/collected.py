@@ -21,10 +21,11 @@ from host.records import (
     PluginFile,
     PluginOrder,
     PluginPackage,
-    RecordedWords,
     Watch,
 )
 from host.variables.layers import LOAD_ORDER
+
+_ALL = "*"  # the name in `Disabled` for all plugins of other distributions
 
 
 class Collected:
@@ -36,7 +37,6 @@ class Collected:
         self.files: list[PluginFile] = []
         self.packages: list[PluginPackage] = []
         self.disabled: dict[str, Sequence[Sequence[str]]] = {}
-        self.recorded: dict[str, Sequence[str]] = {}
         # The position of each plugin in the registry.
         self.order: dict[str, int] = {}
         # Each record with what orders the records.
@@ -76,7 +76,9 @@ class Collected:
 
     def _candidates(self, points: Iterable[Plugin]) -> list[Plugin]:
         """Return the enabled plugins: packages of the registry, distributions, hooks files."""
-        candidates = []
+        candidates: list[Plugin] = []
+        if _ALL in self.disabled:
+            return candidates
         for package in self.packages:
             for point in package.points:
                 candidates.append(
@@ -143,8 +145,6 @@ class Collected:
             self.packages.append(record)
         elif isinstance(record, Disabled):
             self.disabled[record.plugin] = record.commands
-        elif isinstance(record, RecordedWords):
-            self.recorded[record.plugin] = record.words
         else:
             self._add_checked(plugin, hook, record)
 
@@ -158,7 +158,10 @@ class Collected:
         if name not in self.plugins:
             self.plugins[name] = Plugin(name, package=name)
         plugin = self.plugins[name]
-        plugin.broken = record.reason
+        reasons = [record.reason]
+        if plugin.broken and not name:
+            reasons.insert(0, plugin.broken)
+        plugin.broken = "; ".join(reasons)
         plugin.missing = record.missing
 
     def _add_checked(self, plugin: Plugin, hook: str, record: Any) -> None:
@@ -224,7 +227,6 @@ class Collected:
             schemes=schemes,
             after_runs=after_runs,
             first_declared=min(orders, default=None),
-            recorded=self.recorded,
             first_words=self._first_words(trees),
         )
 

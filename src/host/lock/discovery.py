@@ -1,6 +1,5 @@
 """Query all plugins and build the lock from their records."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 from host.catalog.declared_commands import Declared
@@ -63,7 +62,7 @@ def query_plugins(
     """Query the plugins and return the lock; a failing plugin loses only its own records.
 
     `code` is the third-party Python that may be imported: "packages" leaves out the hooks of
-    directory plugins. With "all", the hook `prepare` is called first.
+    directory plugins.
     """
     record = _for_hooks(installation)
     collected = Collected({})
@@ -71,10 +70,7 @@ def query_plugins(
     # Stamps are taken before anything is read, so that a change meanwhile is noticed.
     collected.stamp_files(import_paths())
     points = entry_points()
-    hooks: Sequence[str] = _BUILTIN_HOOKS
-    if code == "all":
-        hooks = ("prepare", *_BUILTIN_HOOKS)
-    collected.query_builtin(points, hooks, record)
+    collected.query_builtin(points, _BUILTIN_HOOKS, record)
     collected.stamp_files(files_of_checkout(points))
 
     for plugin in collected.third_party(points):

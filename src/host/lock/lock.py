@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     _Words = Sequence[Sequence[str]]
 
-FORMAT = b"cli-host lock 22 "
+FORMAT = b"cli-host lock 23 "
 # nanoseconds; FAT stores file times in steps of two seconds
 SLOWEST_CLOCK = 2_100_000_000
 _HASH_KEY = 0x636C69
@@ -57,12 +57,12 @@ class Lock(Record):
 
     `plugins` has the plugins by name, in the order in which they were queried.
     `stamps` has a stamp of each path, taken before the path was read. `disabled` maps each disabled
-    plugin to the words of its commands, to explain an unknown word; `recorded` maps each plugin to
-    the first words that it had when it was added. `first_words` maps the path of a plugin's tree to
-    its first words, each with a file that shows that there are commands, or with "".
+    plugin to the words of its commands, to explain an unknown word. `first_words` maps the path
+    of a plugin's tree to its first words, each with a file that shows that there are commands, or
+    with "".
     `first_declared` is the lowest `order` of a third-party plugin that declares commands in code,
     or None. A run of a command in a folder whose plugin comes before that parses none of
-    `commands`, `plugins`, `disabled`, `recorded` and `first_words`.
+    `commands`, `plugins`, `disabled` and `first_words`.
     """
 
     trees: "list[CommandTree]"
@@ -74,7 +74,6 @@ class Lock(Record):
     schemes: "Sequence[SecretScheme]" = ()
     after_runs: "Sequence[AfterRun]" = ()
     first_declared: int | None = None
-    recorded: "Mapping[str, Sequence[str]]" = _parsed_later("recorded", _NOTHING)
     first_words: "Mapping[str, Mapping[str, str]]" = _parsed_later(
         "first_words", _NOTHING
     )
@@ -94,16 +93,6 @@ class Lock(Record):
                 if list(command[: len(words)]) == beginning:
                     return plugin
         return ""
-
-    def broken_owner(self, word: str) -> "Plugin | None":
-        """Return the broken plugin with a command or category `word` when it was added, or None."""
-        for plugin in self.plugins.values():
-            if not plugin.broken:
-                continue
-            recorded_name = plugin.package or plugin.name
-            if word in self.recorded.get(recorded_name, ()):
-                return plugin
-        return None
 
     def folders_of(self, tree: CommandTree) -> "Sequence[str]":
         """Return the folders with the packages of the plugin that declares the commands in `tree`.
@@ -126,6 +115,9 @@ class Lock(Record):
         warnings = []
         for plugin in self.plugins.values():
             if not plugin.broken:
+                continue
+            if not plugin.name:  # the registry cannot be read
+                warnings.append(plugin.broken)
                 continue
             what = f"plugin {plugin.full_name} is broken: {plugin.broken}"
             warnings.append(f"{what}; see: {program} self plugin list")
@@ -214,7 +206,6 @@ def _parse_later(lines: bytes) -> "dict[str, Any]":
         "commands": commands,
         "plugins": plugins,
         "disabled": values["disabled"],
-        "recorded": values["recorded"],
         "first_words": values["first_words"],
     }
 

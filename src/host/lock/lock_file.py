@@ -72,7 +72,6 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "commands": commands,
         "plugins": _rows(lock.plugins.values()),
         "disabled": lock.disabled,
-        "recorded": lock.recorded,
         "first_words": lock.first_words,
     }
 

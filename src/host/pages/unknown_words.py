@@ -6,7 +6,6 @@ from host.catalog.catalog import Match
 from host.catalog.command_files import FolderNode
 from host.errors import UsageError
 from host.lock.lock import Lock
-from host.lock.plugin import Plugin
 from host.pages.session import Session
 from host.suggestions import closest
 from host.text import EMPTY
@@ -14,7 +13,7 @@ from host.words import SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from host.listing import Command
 
@@ -53,16 +52,21 @@ def unknown_word(
     error = unknown_word_in(
         session.program, lock, place, word, others, commands, default
     )
-    if error.suggestions:
+    broken = [*_broken_plugins(lock)]
+    if not broken:
         return error
+    what = "; ".join([_described(place, word), *broken])
+    return UsageError(what, suggestions=error.suggestions)
 
-    remedies = []
+
+def _broken_plugins(lock: Lock) -> Iterator[str]:
+    """Yield the plugins that may have any word, because they cannot be used."""
     for plugin in lock.plugins.values():
-        if plugin.missing and _may_have(lock, plugin, place.words):
-            remedies.append(f"the plugin {plugin.name} may have it: {plugin.broken}")
-    if remedies:
-        return UsageError(_described(place, word), "; ".join(remedies))
-    return error
+        if plugin.broken and plugin.name:
+            name = plugin.package or plugin.name
+            yield f"the plugin {name} may have it: {plugin.broken}"
+        elif plugin.broken:  # the registry cannot be read
+            yield plugin.broken
 
 
 def _names_of_commands(commands: Iterable[Command]) -> list[Words]:
@@ -99,13 +103,6 @@ def _known_reason(session: Session, place: Match, word: str) -> str:
     if owner:
         return f"plugin {owner} is disabled"
 
-    # Of a broken plugin, only the first words of its commands are known.
-    if not place.words:
-        broken = session.lock.broken_owner(word)
-        if broken is not None:
-            name = broken.package or broken.name
-            return f"the plugin {name} has it: {broken.broken}"
-
     for node in place.nodes:
         if isinstance(node, FolderNode):
             for path, reason in node.refused(word):
@@ -121,19 +118,6 @@ def _default_of(session: Session, category: Match) -> str:
     if definition is None:
         return ""
     return definition.default
-
-
-def _may_have(lock: Lock, plugin: Plugin, category: Words) -> bool:
-    """Return whether a plugin may have had a further word in `category`.
-
-    Nothing is recorded for a plugin that an earlier version of this program added.
-    """
-    recorded = lock.recorded.get(plugin.name, ())
-    if not recorded:
-        return True
-    if not category:
-        return False  # each first word of the plugin is recorded
-    return category[0] in recorded
 
 
 def unknown_word_in(

@@ -536,3 +536,17 @@ def test_no_accepted_tree_holds_a_link_that_leaves(
             if kind == "link":
                 real = os.path.realpath(os.path.join(top, name), strict=True)
                 assert real == top or real.startswith(top + "/")
+
+
+def test_a_zip_without_modes_has_programs(tmp_path: Path) -> None:
+    """As some tools of Windows write it."""
+    packed = tmp_path / "packed.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in (("run", b"#!/bin/sh\n"), ("elf", b"\x7fELF"), ("a", b"")):
+            info = zipfile.ZipInfo(name)
+            info.create_system = 0
+            archive.writestr(info, content)
+            info.external_attr = 0  # `writestr` sets one
+    target = unpack(tmp_path, packed.read_bytes())
+    modes = {path.name: path.stat().st_mode & 0o777 for path in target.iterdir()}
+    assert modes == {"run": 0o755, "elf": 0o755, "a": 0o644}

@@ -108,15 +108,14 @@ class Scene:
             "remove-local": ["remove", "linked"],
             "remove-git": ["remove", "cloned"],
             "remove-archive": ["remove", "packed"],
-            "remove-dropped": ["remove", "dropped"],
             "share": ["add", str(self.packed), "--team"],
-            "adopt": ["list"],
+            "adopt": ["disable", "packed"],
         }[name]
 
 
 NAMES = [
     "add-local", "add-git", "add-archive", "update", "rollback", "sync", "disable",
-    "remove-local", "remove-git", "remove-archive", "remove-dropped", "share", "adopt",
+    "remove-local", "remove-git", "remove-archive", "share", "adopt",
     "add-package", "update-package", "rollback-package", "remove-package",
 ]  # fmt: skip
 
@@ -137,7 +136,7 @@ def test_an_entry_stays_personal_if_the_shared_registry_cannot_be_written(
     found.put(found.entries["a"], team=True)
     (tmp_path / "shared").rename(tmp_path / "missing")
     with pytest.raises(FileNotFoundError):
-        write_registry(found)
+        write_registry(found, "")
     assert [one["name"] for one in json.loads(own.read_text())["plugins"]] == ["a"]
 
 
@@ -162,7 +161,7 @@ SAMPLE = [
     ("update", INTERRUPT),
     ("remove-git", 0),
     ("rollback-package", 0),
-    ("remove-dropped", -errno.ENOSPC),
+    ("adopt", -errno.ENOSPC),
 ]
 CASES = [
     (name, error)
@@ -211,7 +210,6 @@ EACH_FIRST = [
 def test_a_first_plugin_that_cannot_be_added(
     scene: Scene, install: Install, tmp_path: Path, shim: Path, kind: str, error: int
 ) -> None:
-    """There is no registry yet, so healing makes one of what is in place."""
     made, before = install(), tmp_path / "before"
     before.mkdir()
     asked = {

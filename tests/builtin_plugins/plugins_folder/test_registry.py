@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.plugins.reconcile import exclusive
+from builtin_plugins.library.files.file_lock import file_lock
 from builtin_plugins.plugins_folder.entry import (
     Entry,
-    Package,
     is_plugin_name,
     read_entry,
 )
@@ -24,10 +23,12 @@ from host.errors import HostError, OperationError
 FULL = {
     "name": "acme", "kind": "git", "source": "https://h.test/a", "version": "1.0",
     "description": "d", "directory": "in", "hooks": "h.py", "ref": "main",
-    "commit": "0123456789abcdef0123", "sha256": None, "installedAt": "2026-01-01T00:00:00Z",
-    "enabled": False, "dev": False, "scripts": None, "path": ["bin"],
-    "pinned": False, "versions": [], "words": ["a"],
+    "commit": "0123456789abcdef" + "0" * 24, "sha256": None,
+    "installedAt": "2026-01-01T00:00:00Z", "enabled": False, "dev": False, "scripts": None,
+    "path": ["bin"], "pinned": False,
 }  # fmt: skip
+
+AREA = ""  # new contents are stored beside the files
 
 
 def _write(directory: Path, content: str) -> str:
@@ -53,7 +54,7 @@ def test_a_rewrite_keeps_what_it_does_not_know(tmp_path: Path) -> None:
     assert [one.text for one in registry.problems] == ["3 is not a valid plugin name"]
     registry.put(Entry("acme", "local", source="/x", dev=True))
     registry.put(Entry("new", "local"))
-    write_registry(registry)
+    write_registry(registry, AREA)
     content = Path(path).read_text()
     assert '"n": 1.0,' in content
     assert '"big": 12345678901234567890,' in content
@@ -64,9 +65,9 @@ def test_a_rewrite_keeps_what_it_does_not_know(tmp_path: Path) -> None:
     assert again.values["plugins"][0]["colour"][1:] == [None, True]
     assert '"name": 3' in content
     again.drop("acme")
-    write_registry(again)
+    write_registry(again, AREA)
     assert list(read_registry(str(tmp_path)).entries) == ["new"]
-    assert sorted(os.listdir(tmp_path)) == [".registry.last.json", "registry.json"]
+    assert os.listdir(tmp_path) == ["registry.json"]
 
 
 def test_every_field_comes_back(tmp_path: Path) -> None:
@@ -81,13 +82,13 @@ def test_a_source_whose_path_is_no_utf8_comes_back(tmp_path: Path) -> None:
     registry = read_registry(str(tmp_path))
     entry = Entry("acme", "local", source=os.fsdecode(b"/home/\xff"), dev=True)
     registry.put(entry)
-    write_registry(registry)
+    write_registry(registry, AREA)
     again = read_registry(str(tmp_path))
     assert (again.entries, again.problems) == ({"acme": entry}, [])
 
 
 def test_null_counts_as_absent() -> None:
-    absent = dict.fromkeys(("enabled", "dev", "pinned", "versions", "ref"))
+    absent = dict.fromkeys(("enabled", "dev", "pinned", "packages", "ref"))
     assert read_entry({"name": "a", "kind": "git", **absent}) == Entry(
         "a", "git", enabled=True
     )
@@ -102,7 +103,7 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     os.symlink(shared, path)
     registry = read_registry(os.path.dirname(path))
     registry.put(Entry("new", "local"))
-    write_registry(registry)
+    write_registry(registry, AREA)
     assert os.path.islink(path)
     assert json.loads(shared.read_text())["plugins"][0]["name"] == "new"
 
@@ -138,8 +139,15 @@ BAD: dict[str, dict[str, Any]] = {
     "enabled": {"enabled": 1},
     "dev": {"dev": "yes"},
     "commit": {"commit": "../../../../x"},
-    "versions": {"versions": ["../x"]},
-    "versions text": {"versions": "x"},
+    "ref": {"ref": "--upload-pack=x"},
+    "checksum": {"sha256": "0"},
+    "option": {"source": "--upload-pack=x"},
+    "scheme": {"source": "ext::sh -c x"},
+    "relative directory": {"kind": "local", "source": "x"},
+    "archive": {"kind": "archive", "source": "ftp://h.test/x.zip"},
+    "package": {"kind": "pip", "packages": [{"name": "x", "version": "1"}]},
+    "packages": {"kind": "pip", "packages": {}},
+    "version of a package": {"kind": "pip", "version": "../x", "sha256": None},
 }
 
 
@@ -170,7 +178,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
     try:
         with pytest.raises(OSError, match=r"File too large: .*registry.json"):
-            write_registry(registry)
+            write_registry(registry, AREA)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, former)
         signal.signal(signal.SIGXFSZ, handler)
@@ -180,10 +188,10 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_one_at_a_time(tmp_path: Path) -> None:
     def add(number: int) -> None:
-        with exclusive(str(tmp_path), print):
+        with file_lock(str(tmp_path), print):
             registry = read_registry(str(tmp_path))
             registry.put(Entry(f"p{number}", "local"))
-            write_registry(registry)
+            write_registry(registry, AREA)
 
     threads = [threading.Thread(target=add, args=(number,)) for number in range(20)]
     for thread in threads:
@@ -192,9 +200,9 @@ def test_one_at_a_time(tmp_path: Path) -> None:
         thread.join()
     assert len(read_registry(str(tmp_path)).entries) == 20
     with (
-        exclusive(str(tmp_path)),
+        file_lock(str(tmp_path)),
         pytest.raises(OperationError, match="in progress"),
-        exclusive(str(tmp_path)),
+        file_lock(str(tmp_path)),
     ):
         pass
 
@@ -205,7 +213,7 @@ def test_what_nobody_changed_is_not_written(tmp_path: Path) -> None:
     registry = read_registry(str(tmp_path))
     edited = json.dumps({"version": "1.0.0", "plugins": []})
     Path(path).write_text(edited)
-    write_registry(registry)
+    write_registry(registry, AREA)
     assert Path(path).read_text() == edited
 
 
@@ -222,7 +230,7 @@ def test_a_change_by_another_program_is_not_overwritten(
     if edited is not None:
         Path(path).write_text(edited)
     with pytest.raises(HostError) as raised:
-        write_registry(registry)
+        write_registry(registry, AREA)
     assert path in str(raised.value)
     assert (Path(path).read_text() if Path(path).exists() else None) == edited
 
@@ -240,13 +248,13 @@ def test_an_edit_of_the_local_file_leaves_both_files(tmp_path: Path) -> None:
     local.write_text(edited)
     replaced = []
     with pytest.raises(OperationError, match="nothing was changed"):
-        write_registry(registry, on_replaced=lambda: replaced.append(True))
+        write_registry(registry, AREA, on_replaced=lambda: replaced.append(True))
     assert (Path(path).read_text(), local.read_text()) == (shared, edited)
     assert sorted(os.listdir(tmp_path)) == ["registry.json", "registry.local.json"]
 
     registry = read_registry(str(tmp_path))
     registry.put(registry.entries["acme"], team=True)
-    write_registry(registry, on_replaced=lambda: replaced.append(True))
+    write_registry(registry, AREA, on_replaced=lambda: replaced.append(True))
     assert replaced == [True, True]
     assert json.loads(local.read_text())["plugins"] == []
     assert [one["name"] for one in json.loads(Path(path).read_text())["plugins"]] == [
@@ -278,56 +286,45 @@ def _personal_items(directory: Path) -> list[Any]:
     return items
 
 
-def _package(version: str, needed: str) -> Entry:
-    packages = (Package("acme", version), Package("needed", needed))
-    return Entry("acme", "pip", "acme", version, packages=packages)
-
-
-_VERSIONS = {
-    "git": (_SHARED, _PERSONAL, _NEXT),
-    # The user has updated only what the package needs.
-    "pip": (_package("1.0", "1.0"), _package("1.0", "2.0"), _package("2.0", "2.0")),
-    "a directory": (_SHARED, Entry("acme", "local", "/acme", dev=True), _NEXT),
-    "a package": (_SHARED, _package("1.0", "1.0"), _NEXT),
-    "the team's package": (
-        _SHARED,
-        _PERSONAL,
-        _package("1.0", "1.0").replaced(python="3.11"),
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("shared", "personal", "later"), _VERSIONS.values(), ids=_VERSIONS
-)
-def test_a_personal_version_gets_no_key_of_another_version(
-    tmp_path: Path, shared: Entry, personal: Entry, later: Entry
-) -> None:
-    _write_both(tmp_path, [shared.fields()], [])
+def test_a_personal_entry_replaces_the_whole_shared_entry(tmp_path: Path) -> None:
+    _write_both(tmp_path, [_SHARED.fields()], [])
     registry = read_registry(str(tmp_path))
-    registry.put(personal)
-    write_registry(registry)
+    registry.put(_PERSONAL)
+    write_registry(registry, AREA)
 
-    _write_both(tmp_path, [later.fields()], _personal_items(tmp_path))
-    registry = read_registry(str(tmp_path))
-    assert registry.entries["acme"] == personal
-
-    # What the team disables is disabled in every version.
-    disabled = later.replaced(enabled=False)
-    _write_both(tmp_path, [disabled.fields()], _personal_items(tmp_path))
-    registry = read_registry(str(tmp_path))
-    assert registry.entries["acme"] == personal.replaced(enabled=False)
+    _write_both(tmp_path, [_NEXT.fields()], _personal_items(tmp_path))
+    assert read_registry(str(tmp_path)).entries == {"acme": _PERSONAL}
 
 
-def test_a_choice_about_the_teams_version_follows_its_versions(tmp_path: Path) -> None:
+def test_what_only_the_user_disables_follows_the_team(tmp_path: Path) -> None:
     _write_both(tmp_path, [_SHARED.fields()], [])
     registry = read_registry(str(tmp_path))
     registry.put(_SHARED.replaced(enabled=False))
-    write_registry(registry)
+    write_registry(registry, AREA)
+    assert _personal_items(tmp_path) == [{"name": "acme", "enabled": False}]
 
     _write_both(tmp_path, [_NEXT.fields()], _personal_items(tmp_path))
     registry = read_registry(str(tmp_path))
     assert registry.entries["acme"] == _NEXT.replaced(enabled=False)
+    registry.put(_NEXT)
+    write_registry(registry, AREA)
+    assert _personal_items(tmp_path) == []
+
+
+def test_a_plugin_that_the_team_drops_is_not_kept_by_who_disabled_it(
+    tmp_path: Path,
+) -> None:
+    _write_both(tmp_path, [], [{"name": "acme", "enabled": False}])
+    registry = read_registry(str(tmp_path))
+    assert (registry.entries, registry.problems) == ({}, [])
+
+
+def test_what_equals_the_shared_entry_is_not_personal(tmp_path: Path) -> None:
+    _write_both(tmp_path, [_SHARED.fields()], [_PERSONAL.fields()])
+    registry = read_registry(str(tmp_path))
+    registry.put(_SHARED.replaced(installedAt="today", python="3.11"))
+    write_registry(registry, AREA)
+    assert _personal_items(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -340,7 +337,7 @@ def test_a_kill_between_the_two_files_leaves_the_former_version(
     _write_both(tmp_path, shared, [])
     registry = read_registry(str(tmp_path))
     registry.put(_PERSONAL)
-    write_registry(registry)
+    write_registry(registry, AREA)
 
     registry = read_registry(str(tmp_path))
     registry.put(_NEXT, team=True)
@@ -349,7 +346,7 @@ def test_a_kill_between_the_two_files_leaves_the_former_version(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_registry(registry, on_replaced=end)
+        write_registry(registry, AREA, on_replaced=end)
 
     registry = read_registry(str(tmp_path))
     assert [item["ref"] for item in registry.values["plugins"]] == ["v3"]
@@ -357,7 +354,7 @@ def test_a_kill_between_the_two_files_leaves_the_former_version(
 
     # The repeated command.
     registry.put(_NEXT, team=True)
-    write_registry(registry)
+    write_registry(registry, AREA)
     assert _personal_items(tmp_path) == []
     assert read_registry(str(tmp_path)).entries == {"acme": _NEXT}
 
@@ -369,23 +366,12 @@ def test_a_personal_entry_keeps_its_place_and_unknown_keys(tmp_path: Path) -> No
     for enabled in (False, True):
         registry = read_registry(str(tmp_path))
         registry.put(registry.entries["one"].replaced(enabled=enabled))
-        write_registry(registry)
+        write_registry(registry, AREA)
     assert list(read_registry(str(tmp_path)).entries) == ["one", "two"]
     assert _personal_items(tmp_path)[0]["colour"] == "red"
 
     registry = read_registry(str(tmp_path))
     registry.put(registry.entries["one"], team=True)
-    write_registry(registry)
+    write_registry(registry, AREA)
     assert [item["name"] for item in _personal_items(tmp_path)] == ["two"]
     assert read_registry(str(tmp_path)).values["plugins"][0]["colour"] == "red"
-
-
-def test_a_change_that_fails_leaves_the_registry_as_it_was_read(tmp_path: Path) -> None:
-    read = read_registry(str(tmp_path))
-    changed = read.copied()
-    changed.put(Entry("acme", "git", "https://host/acme"))
-    assert (list(changed.entries), list(read.entries)) == (["acme"], [])
-    assert [entry["name"] for entry in changed.values["plugins"]] == ["acme"]
-    assert read.values["plugins"] == []
-    changed.drop("acme")
-    assert (changed.entries, changed.values["plugins"]) == ({}, [])

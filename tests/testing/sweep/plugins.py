@@ -14,7 +14,6 @@ from host.__main__ import main as run_main
 from testing.sweep.ground import Ground, Outcome, fingerprint, in_fork
 
 _PASSING = ("installedAt", "path", "source")
-_KEPT = {".registry.last.json", ".registry.local.last.json", ".versions", ".removed"}
 
 
 class Plugins(Ground):
@@ -38,12 +37,17 @@ class Plugins(Ground):
         """Return what `list` says, or why it does not, and what is there once it has run."""
         return {
             "list": self.ask(lambda: fingerprint(self.place), self._listed),
-            "visible": sorted(
-                name for name in os.listdir(self.place) if not name.startswith(".")
-            ),
+            "visible": [*self._visible()],
             # How many copies there are of what only this installation has.
             "own": len(list(self.place.rglob("dropped/hi/main.sh"))),
         }
+
+    def _visible(self) -> Iterator[str]:
+        """Yield what is in `plugins/` but the links to versions, which the next change sets."""
+        for path in sorted(self.place.iterdir()):
+            is_ours = path.is_symlink() and "/.versions/" in f"/{path.readlink()}"
+            if not is_ours and not path.name.startswith("."):
+                yield path.name
 
     def _listed(self) -> Any:
         def list_them() -> int:
@@ -75,7 +79,7 @@ class Plugins(Ground):
         return sorted(
             name
             for name in os.listdir(self.place)
-            if name.startswith(".") and name not in _KEPT
+            if name.startswith(".") and name != ".versions"
         )
 
 

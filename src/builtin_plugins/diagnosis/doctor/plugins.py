@@ -7,17 +7,15 @@ from functools import partial
 
 from builtin_plugins.diagnosis.doctor.subject import Subject, finding
 from builtin_plugins.library.files.atomic import remove_path
-from builtin_plugins.plugins.commands.sync import sync_plugin
-from builtin_plugins.plugins.install import Choices
-from builtin_plugins.plugins.reconcile import reconcile_if_free
+from builtin_plugins.plugins.commands.sync import restore_plugins
 from builtin_plugins.plugins.sources.base import make_source
+from builtin_plugins.plugins.transaction import begin
 from builtin_plugins.plugins_folder.directory import (
     ENTRY_FILE,
     read_kept_entry,
     store_of,
 )
-from builtin_plugins.plugins_folder.entry import LOCAL, REGISTRY, Entry
-from builtin_plugins.plugins_folder.registry import effective_registry
+from builtin_plugins.plugins_folder.entry import VERSIONS, Entry
 from builtin_plugins.self_commands.findings import Finding
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store.versions import abandoned
@@ -25,13 +23,11 @@ from host import HostError
 from host.pages.session import Session
 from host.projects.trust import read_trusted, trusted_file
 
-_SYNC_SECONDS = 600.0  # limit for each download of `doctor --fix`
-
 
 def plugins(subject: Subject) -> Iterator[Finding]:
     """Yield the plugins that are broken or whose files are missing."""
     unusable: dict[str, Entry] = {}
-    for entry in effective_registry(subject.plugins_dir).entries.values():
+    for entry in subject.registry.entries.values():
         if not entry.enabled:
             continue
         if not make_source(entry).is_present(subject.plugins_dir):
@@ -40,7 +36,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
     for plugin in subject.lock.plugins.values():
         if not plugin.broken:
             continue
-        if plugin.name in (REGISTRY, LOCAL):
+        if not plugin.name:  # the registry cannot be read
             yield finding(plugin.broken, "fix this file")
         # Each plugin has one finding; those about the unusable ones follow.
         elif plugin.name not in unusable:
@@ -69,7 +65,13 @@ def _unusable(subject: Subject, entry: Entry) -> Finding:
 
 
 def _sync(session: Session, entry: Entry) -> None:
-    sync_plugin(session, entry, Choices(yes=False, force=True), _SYNC_SECONDS)
+    with begin(session) as transaction:
+        restore_plugins(transaction, [entry], yes=False)
+
+
+def _tidy(session: Session) -> None:
+    with begin(session):
+        pass  # the end of each change removes what interrupted ones left
 
 
 def records(subject: Subject) -> Iterator[Finding]:
@@ -81,34 +83,28 @@ def records(subject: Subject) -> Iterator[Finding]:
         remedy = error.remedy or f"rm {shlex.quote(path)}"
         yield finding(error.what, remedy)
 
-    for entry in effective_registry(subject.plugins_dir).entries.values():
+    for entry in subject.registry.entries.values():
         yield from _damaged_versions(subject, entry)
 
 
 def _damaged_versions(subject: Subject, entry: Entry) -> Iterator[Finding]:
-    """Yield the versions of a plugin that lack their record of the registry's entry."""
+    """Yield the current version of a plugin if it lacks its record of the registry's entry."""
     store = store_of(subject.plugins_dir, entry.name)
-    versions = dict.fromkeys([entry.version_dir, *entry.versions])
-    for version in filter(None, versions):
-        path = store.path(version)
-        if not os.path.isdir(path):
-            continue
-        if read_kept_entry(path) is not None:
-            continue
-
-        remedy = f"rm -r {shlex.quote(path)}"
-        if version == entry.version_dir:  # only the current version is needed again
-            remedy += f" && {subject.call} self plugin sync"
+    path = store.path(entry.version_dir)
+    if not entry.version_dir or not os.path.isdir(path):
+        return
+    if read_kept_entry(path) is None:
+        remedy = f"rm -r {shlex.quote(path)} && {subject.call} self plugin sync"
         yield finding(f"{path}/{ENTRY_FILE}: is damaged or missing", remedy)
 
 
 def leftovers(subject: Subject) -> Iterator[Finding]:
     """Yield the leftovers of interrupted changes, but nothing that a running change uses."""
-    if abandoned(subject.plugins_dir):
+    if abandoned(os.path.join(subject.plugins_dir, VERSIONS)):
         yield finding(
             f"{subject.plugins_dir}: a change to the plugins was interrupted",
-            f"{subject.call} self plugin list",
-            partial(reconcile_if_free, subject.plugins_dir),
+            f"{subject.call} self plugin update",
+            partial(_tidy, subject.session),
         )
 
     for command in subject.commands:

@@ -7,7 +7,6 @@ from functools import partial
 
 from builtin_plugins.diagnosis.doctor.subject import Subject, finding
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins_folder.registry import effective_registry
 from builtin_plugins.program.completion import uncompleted_shell
 from builtin_plugins.program.launcher import (
     is_of_other_version,
@@ -89,7 +88,7 @@ def programs(subject: Subject) -> Iterator[Finding]:
 
     # Without plugins from git, nobody needs git.
     if find_program("git", subject.environ) is None:
-        entries = effective_registry(subject.plugins_dir).entries.values()
+        entries = subject.registry.entries.values()
         sources = [make_source(entry) for entry in entries]
         if any(source.is_from_git for source in sources):
             text = "git is missing; plugins from repositories need it"

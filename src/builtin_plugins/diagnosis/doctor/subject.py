@@ -4,6 +4,11 @@ import os
 import shlex
 from collections.abc import Callable
 
+from builtin_plugins.plugins_folder.registry import (
+    Registry,
+    RegistryFile,
+    read_registry,
+)
 from builtin_plugins.program.launcher import launcher_of, launchers_in
 from builtin_plugins.self_commands.findings import Finding
 from host import HostError, Problem, find_program
@@ -16,6 +21,7 @@ class Subject:
     """The checked installation, with its lock and commands.
 
     If the installation cannot be read, `wrong` is the error, and `lock` and `commands` are missing.
+    A registry that cannot be read is empty here; the lock has the reason.
     """
 
     def __init__(self, session: Session) -> None:
@@ -28,6 +34,7 @@ class Subject:
         try:
             self.plugins_dir = session.installation.plugins_dir
             self.lock = session.current_lock or session.refresh_lock()
+            self.registry = _registry(self.plugins_dir)
             listing = contents(Catalog(self.lock), (), deep=True)
             self.commands = listing.commands
         except HostError as error:
@@ -53,3 +60,10 @@ def finding(
 ) -> Finding:
     """Return a finding without a check's name; `self doctor` adds the name."""
     return Finding("", Problem("", text, remedy), hint, fix)
+
+
+def _registry(plugins_dir: str) -> Registry:
+    try:
+        return read_registry(plugins_dir)
+    except HostError:
+        return Registry(RegistryFile(""), RegistryFile(""))

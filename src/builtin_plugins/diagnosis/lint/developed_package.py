@@ -42,8 +42,8 @@ def linked_package(entry: Entry, plugins_dir: str) -> DevelopedPackage | None:
     """Return the package that is a link to its project; None for any other, or if it is missing."""
     if not entry.is_package or not entry.dev:
         return None
-    folder = os.path.realpath(os.path.join(plugins_dir, entry.name))
-    if not os.path.isdir(folder):
+    folder = os.path.realpath(entry.root(plugins_dir))
+    if not entry.version_dir or not os.path.isdir(folder):
         return None
 
     # Imported here because few installations have a linked project.

@@ -25,7 +25,7 @@ from builtin_plugins.plugins_folder.directory import (
     read_plugin,
 )
 from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import effective_registry
+from builtin_plugins.plugins_folder.registry import read_registry
 from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.self_commands.findings import Finding
 from builtin_plugins.self_commands.left_out import left_out
@@ -164,7 +164,11 @@ class Lint:
         commands = CommandTree(installation.commands_dir, scripts={})
         yield from self.tree(FolderNode(commands))
 
-        registry = effective_registry(installation.plugins_dir)
+        try:
+            registry = read_registry(installation.plugins_dir)
+        except HostError as error:
+            yield Finding("plugin", error.problem)
+            return
         for problem in registry.problems:
             yield Finding("plugin", problem)
         for plugin in find_directory_plugins(installation.plugins_dir, registry):

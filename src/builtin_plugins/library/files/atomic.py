@@ -27,17 +27,22 @@ def write_file(path: str, content: bytes | str, mode: int | None = None) -> None
 
 @contextmanager
 def staged_files(
-    contents: Mapping[str, bytes | str], mode: int | None = None
+    contents: Mapping[str, bytes | str], mode: int | None = None, area: str = ""
 ) -> Iterator[Callable[[str], None]]:
     """Store the new contents of files beside them; yield a function that replaces one of the files.
 
-    The function takes a path and replaces that file in one step, as `write_file` does. The block
-    therefore only renames: a full disk or a slow one has shown itself before the first file is
-    replaced. Raises OSError, which names the file's path.
+    With `area`, a directory on the same file system, they are stored there. The function takes a
+    path and replaces that file in one step, as `write_file` does. The block therefore only renames:
+    a full disk or a slow one has shown itself before the first file is replaced. Raises OSError,
+    which names the file's path.
     """
+    stored = {path: temporary(path) for path in contents}
+    if area:
+        stored = {path: os.path.join(area, os.path.basename(path)) for path in contents}
+
     with ExitStack() as cleanup:
         for path, content in contents.items():
-            beside = temporary(path)
+            beside = stored[path]
             discard(beside)
             cleanup.callback(discard, beside)
             with _errors_name(path):
@@ -45,7 +50,7 @@ def staged_files(
 
         def replace(path: str) -> None:
             with _errors_name(path):
-                os.rename(temporary(path), path)
+                os.rename(stored[path], path)
 
         yield replace
 

@@ -1,18 +1,24 @@
 """`self plugin add`."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
-from builtin_plugins.plugins.change import Change, begin_change
+from builtin_plugins.plugins.change import Change
+from builtin_plugins.plugins.collisions import (
+    check_collisions,
+    check_declared_commands,
+)
 from builtin_plugins.plugins.install import (
     Choices,
-    Step,
     ensure_built,
+    plan_for,
+)
+from builtin_plugins.plugins.plan import (
+    Add,
+    Nothing,
+    Plan,
+    Restore,
     has_other_choices,
-    install,
-    install_staged,
-    next_step,
 )
 from builtin_plugins.plugins.preview import (
     heading,
@@ -26,6 +32,11 @@ from builtin_plugins.plugins.sources.base import (
 )
 from builtin_plugins.plugins.sources.parse import parse_source
 from builtin_plugins.plugins.team_catalogue import listed_plugin
+from builtin_plugins.plugins.transaction import (
+    Transaction,
+    begin,
+    check_free_name,
+)
 from builtin_plugins.plugins_folder.entry import (
     NAME_RULE,
     Entry,
@@ -40,6 +51,7 @@ from builtin_plugins.self_commands.declared import (
     self_command,
     text,
 )
+from builtin_plugins.self_commands.questions import ask_to_continue
 from host import PluginError, UsageError, masked_text
 from host.pages.session import Session
 
@@ -151,8 +163,16 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
         path=() if no_path else None,  # None: a directory of plain scripts gets the key
     )
     choices = Choices(yes=yes, force=force, team=team)
-    with begin_change(session, timeout) as change:
-        _add(plugin_source, ref, change, choices, verbose=verbose)
+    with begin(session, timeout) as transaction:
+        change = transaction.stage()
+        fetched = _version_to_add(plugin_source, ref, change, yes=yes)
+        entry = fetched.entry
+        if entry.is_in_environment:
+            what = f"{entry.name} {entry.version} is among the packages that the program itself has"
+            session.show_lines(f"{what}; nothing was installed")
+            return
+        _add(fetched, transaction, change, choices, verbose=verbose)
+    transaction.warn_of_unremoved([entry.name])
 
 
 def _check_package_options(
@@ -224,20 +244,13 @@ def _has_files(scripts: Mapping[str, str | bool] | None) -> bool:
     return scripts.get("files") is not False
 
 
-def _add(
-    source: PluginSource,
-    ref: str | None,
-    change: Change,
-    choices: Choices,
-    *,
-    verbose: bool,
-) -> None:
-    """Fetch and add a plugin, unless it is surely installed already.
+def _version_to_add(
+    source: PluginSource, ref: str | None, change: Change, *, yes: bool
+) -> PluginVersion:
+    """Return the installed version if it is surely the one to add, otherwise fetch and build it.
 
     `ref` is None if the user gave none: a plugin that is installed already then keeps its ref.
     """
-    session = change.session
-    plugins_dir = change.plugins_dir
     given = source.entry
     former = _former(given, ref, change)
     source = source.replaced(**_choices_of(given, former))
@@ -245,25 +258,16 @@ def _add(
         source = source.replaced(name=former.name)
         if _is_surely_the_version(former, given, ref, change):
             installed = former.replaced(**_choices_of(given, former))
-            version = make_source(installed).current_version(plugins_dir)
-            _add_version(version, change, choices, verbose=verbose)
-            return
+            return make_source(installed).current_version(change.plugins_dir)
 
     change.messages.debug(f"fetching {given.source}")
-    fetched = source.fetch(change)
-    staged = ensure_built(fetched, change, yes=choices.yes)
-    entry = staged.entry
-    if entry.is_in_environment:
-        what = f"{entry.name} {entry.version} is among the packages that the program itself has"
-        session.show_lines(f"{what}; nothing was installed")
-        return
-
-    if former is None:
+    staged = ensure_built(source.fetch(change), change, yes=yes)
+    if former is None and not staged.entry.is_in_environment:
         # Only the fetched files show the name of some plugins, and so what the user chose before.
-        former = _entry_of_name(entry, change)
+        former = _entry_of_name(staged.entry, change)
         if former:
             staged = _reread(staged, former, change)
-    _add_version(staged, change, choices, verbose=verbose)
+    return staged
 
 
 def _former(given: Entry, ref: str | None, change: Change) -> Entry | None:
@@ -333,70 +337,55 @@ def _is_surely_the_version(
     return source.is_present(change.plugins_dir)
 
 
-def _add_version(
-    version: PluginVersion, change: Change, choices: Choices, *, verbose: bool
-) -> None:
-    """Show what a fetched or installed version adds or changes, ask, and install or record it."""
-    session = change.session
-    entry = version.entry
-    hint = make_source(entry).name_hint
-    former = _entry_of_name(entry, change)
-    if former:
-        entry = entry.replaced(enabled=former.enabled)
-    elif not is_plugin_name(entry.name):
-        what = f"{entry.name!r} is not a valid plugin name"
-        raise PluginError(f"{what}; {NAME_RULE}{hint}")
-
-    team = choices.team
-    step = next_step(entry, change.registry, change.plugins_dir, team=team)
-    if step is Step.NOTHING:
-        session.show_lines(f"{_installed(entry, change)}{hint}")
-        return
-    if step is Step.RECORD:
-        recorded = change.registry.entries[entry.name]
-        if not has_other_choices(entry, recorded):
-            install(entry, change, team=team)
-            line = f"{entry.name} is in plugins/registry.json; commit that file"
-            session.show_lines(line)
-            return
-
-    check_not_empty(version, change.messages)
-    version = version.replaced(entry=entry)
-    _install_version(version, former, change, choices, verbose=verbose)
-
-
-def _install_version(
+def _add(
     version: PluginVersion,
-    former: Entry | None,
+    transaction: Transaction,
     change: Change,
     choices: Choices,
     *,
     verbose: bool,
 ) -> None:
-    """Show a version, ask, and install it in the place of `former`, if that is not None."""
+    """Show what a fetched or installed version adds or changes, ask, and carry it out."""
     session = change.session
     entry = version.entry
+    hint = make_source(entry).name_hint
+    if _entry_of_name(entry, change) is None and not is_plugin_name(entry.name):
+        what = f"{entry.name!r} is not a valid plugin name"
+        raise PluginError(f"{what}; {NAME_RULE}{hint}")
 
-    # What is restored is shown as if it were new: there are no files to compare it with.
-    verb = "added"
-    current = None
-    question = "Add it?"
-    if former and make_source(former).is_present(change.plugins_dir):
-        verb = "updated"
-        current = former
-        question = f"Update {entry.name}?"
-    elif former:
-        verb = "restored"
-
-    show = partial(preview, session, current, verbose=verbose)
-    if not install_staged(version, change, choices, show, question):
-        session.show_lines(_installed(entry, change))
+    plan = plan_for(version, transaction)
+    if isinstance(plan, Nothing):
+        line = f"{_installed(entry, change)}{hint}"
+        if choices.team:
+            transaction.save([(plan, change)], team=True)
+            line = f"{entry.name} is in plugins/registry.json; commit that file"
+        session.show_lines(line)
         return
+    if isinstance(plan, Add):
+        check_free_name(entry, change.plugins_dir)
+
+    check_not_empty(version, change.messages)
+    preview(session, plan, verbose=verbose)
+    check_collisions(plan.version, change, force=choices.force)
+    verb, question, otherwise = _words_for(plan)
+    ask_to_continue(session, question, choices.yes, otherwise)
+    # This runs the code of a package, so it comes after the question.
+    check_declared_commands(plan.version, change, force=choices.force)
+    transaction.save([(plan, change)], team=choices.team)
 
     next_steps = ["commit plugins/registry.json for your team"]
     if not choices.team:
-        next_steps = _ways(entry, change)
+        next_steps = _ways(plan.entry, change)
     session.show_lines(f"{verb} {entry.name}", *next_steps)
+
+
+def _words_for(plan: Plan) -> tuple[str, str, str]:
+    """Return what a plan does, as a participle, the question, and the result of a no."""
+    if isinstance(plan, Add):
+        return "added", "Add it?", "nothing was added"
+    if isinstance(plan, Restore):
+        return "restored", "Add it?", "nothing was changed"
+    return "updated", f"Update {plan.entry.name}?", "nothing was changed"
 
 
 def _entry_of_name(given: Entry, change: Change) -> Entry | None:

@@ -1,11 +1,7 @@
 """`self plugin enable` and `self plugin disable`."""
 
-from builtin_plugins.plugins.change import (
-    begin_change,
-    locked_registry,
-)
 from builtin_plugins.plugins.inventory import named_plugin
-from builtin_plugins.plugins.reconcile import now
+from builtin_plugins.plugins.transaction import begin, now
 from builtin_plugins.self_commands.declared import PLUGIN, self_command
 from host.pages.session import Session
 
@@ -31,16 +27,15 @@ def plugin_disable(session: Session, name: str) -> None:
 
 
 def _switch(session: Session, name: str, *, on: bool) -> None:
-    with begin_change(session) as change:
+    with begin(session) as transaction:
         entry = named_plugin(session, name).entry
-        with locked_registry(change) as locked:
-            # A package of the environment has an entry only if it is or was disabled.
-            new_entry = entry.replaced(installedAt=now())
-            entry = locked.registry.entries.get(entry.name, new_entry)
-            is_change = entry.enabled != on
-            if is_change:
-                locked.registry.put(entry.replaced(enabled=on))
-                locked.save()
+        # A package of the environment has an entry only if it is or was disabled.
+        new_entry = entry.replaced(installedAt=now())
+        entry = transaction.registry.entries.get(entry.name, new_entry)
+        is_change = entry.enabled != on
+        if is_change:
+            transaction.registry.put(entry.replaced(enabled=on))
+            transaction.save()
 
     state = "enabled" if on else "disabled"
     line = f"{entry.name} is {state}"

@@ -50,10 +50,6 @@ def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
     entry = plugin.entry
     version = entry.version or entry.origin[:12] or "-"
     words = plugin.words
-    # Without its files, a plugin has the words of its addition.
-    if not words and plugin.state in ("missing", "broken"):
-        words = list(entry.words)
-
     shown = words[:_MOST_WORDS]
     if len(words) > _MOST_WORDS:
         shown.append(f"{len(words) - _MOST_WORDS} more")

@@ -1,6 +1,7 @@
 """Plugin names for Tab completion, read only from local files because a shell is waiting."""
 
 import os
+from contextlib import suppress
 
 from host import DefinitionError
 from host.files.json_file import read_json
@@ -8,17 +9,20 @@ from host.pages.completion import FILES, Completer, Offer
 
 
 def plugin_names(_given: object, completer: Completer) -> Offer:
-    """Return the names of the plugins with a directory in `plugins/` or `plugins/.versions/`."""
-    names = set()
+    """Return the names in the registry and those of the directories in `plugins/`."""
     plugins_dir = completer.installation.plugins_dir
-    # Not `directory.VERSIONS`, because importing that module takes 8 ms.
+    # Not `plugins_folder`, because importing it takes 8 ms.
+    names: set[str] = set()
+    for file in ("registry.json", "registry.local.json"):
+        with suppress(OSError, DefinitionError, LookupError, TypeError):
+            content = read_json(f"{plugins_dir}/{file}")
+            names.update(str(entry["name"]) for entry in content["plugins"])
+    # A directory that the user has put there, and what is left of a plugin, have no entry.
     for directory in (plugins_dir, f"{plugins_dir}/.versions"):
-        try:
+        with suppress(OSError):
             for entry in os.scandir(directory):
                 if entry.is_dir() and not entry.name.startswith("."):
                     names.add(entry.name)
-        except OSError:
-            pass  # plugins/ or plugins/.versions does not exist yet
     return Offer([(name, "") for name in sorted(names)])
 
 
@@ -29,10 +33,9 @@ def sources(_given: object, completer: Completer) -> Offer:
         return Offer([], FILES)
 
     names = []
-    try:
+    # The cached file may not exist yet, or be damaged.
+    with suppress(OSError, DefinitionError, LookupError, TypeError):
         copy = read_json(installation.cache_path("catalogue"))
         for row in copy["plugins"]:
             names.append((str(row["name"]), str(row["description"])))
-    except (OSError, DefinitionError, LookupError, TypeError):
-        pass  # the cached file does not exist yet, or it is damaged
     return Offer(names, FILES)

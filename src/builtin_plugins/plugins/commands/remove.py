@@ -1,16 +1,17 @@
 """`self plugin remove`."""
 
 import os
+import shlex
 
-from builtin_plugins.plugins.change import begin_change
-from builtin_plugins.plugins.install import remove
+from builtin_plugins.library.files.atomic import is_real_dir
 from builtin_plugins.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.plugins.sources.base import make_source
+from builtin_plugins.plugins.transaction import Transaction, begin
 from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.entry import Entry, is_plugin_name
 from builtin_plugins.self_commands.declared import PLUGIN, YES, self_command
 from builtin_plugins.self_commands.questions import ask_to_continue
-from host import UsageError
+from host import PluginError, UsageError
 from host.pages.session import Session
 
 
@@ -24,25 +25,40 @@ from host.pages.session import Session
 def plugin_remove(session: Session, name: str, yes: bool) -> None:
     """Remove the plugin NAME, even if some of its files are missing.
 
-    The files of a linked plugin are never touched. A directory that was dropped into
-    plugins/ is moved to plugins/.removed.
+    The files of a linked directory are never touched. A directory that you put into plugins/
+    is yours: delete or move it yourself.
     """
-    with begin_change(session) as change:
-        plugin = _to_remove(session, name)
-        entry = plugin.entry
-        make_source(entry).check_change("remove")
+    with begin(session) as transaction:
+        entry = _to_remove(session, name).entry
+        _check_removal(entry, transaction)
         ask_to_continue(session, f"Remove {entry.name}?", yes, "nothing was removed")
-        reconciled = remove(entry, change)
+        transaction.remove(entry)
 
     session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:
         session.show_lines(f"the plugin's files are untouched: {entry.source}")
-    elif entry.name in reconciled.set_aside:
-        kept = reconciled.set_aside[entry.name]
-        session.show_lines(f"the plugin's files are kept: {kept}")
     # The plugin is removed, but some of its files are left.
-    if entry.name in reconciled.unremoved:
-        raise reconciled.unremoved[entry.name]
+    if entry.name in transaction.unremoved:
+        raise transaction.unremoved[entry.name]
+
+
+def _check_removal(entry: Entry, transaction: Transaction) -> None:
+    """Raise PluginError if a plugin is not the program's to remove."""
+    make_source(entry).check_change("remove")
+    if transaction.registry.is_shared(entry.name):
+        what = f"{entry.name}: your team's registry.json lists it"
+        remedy = "disable the plugin, or remove it from registry.json for everybody"
+        raise PluginError(what, remedy)
+
+    if not entry.is_users_directory or entry.source:
+        return
+    root = entry.root(transaction.plugins_dir)
+    if is_real_dir(root):
+        program = transaction.session.program
+        what = f"{entry.name}: {root} is your own directory"
+        disable = f"{program} self plugin disable {entry.name}"
+        remedy = f"remove it with: rm -r {shlex.quote(root)}, or: {disable}"
+        raise PluginError(what, remedy)
 
 
 def _to_remove(session: Session, name: str) -> KnownPlugin:
@@ -55,5 +71,5 @@ def _to_remove(session: Session, name: str) -> KnownPlugin:
 
         store = store_of(session.installation.plugins_dir, name)
         if os.path.lexists(store.link) or os.path.lexists(store.directory):
-            return KnownPlugin(Entry(name, "local"), "broken")
+            return KnownPlugin(Entry(name, "git"), "broken")
         raise

@@ -1,14 +1,14 @@
 """`self plugin rollback`."""
 
-from builtin_plugins.plugins.change import begin_change
 from builtin_plugins.plugins.collisions import check_collisions
-from builtin_plugins.plugins.install import has_version, install
-from builtin_plugins.plugins.inventory import kept_versions, named_plugin
+from builtin_plugins.plugins.install import plan_for
+from builtin_plugins.plugins.inventory import named_plugin
+from builtin_plugins.plugins.plan import Nothing
 from builtin_plugins.plugins.preview import version_text
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins_folder.directory import store_of
+from builtin_plugins.plugins.transaction import begin
+from builtin_plugins.plugins_folder.directory import kept_versions
 from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import read_registry
 from builtin_plugins.self_commands.declared import PLUGIN, argument, self_command
 from host import OperationError
 from host.pages.session import Session
@@ -28,27 +28,25 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
     them. VERSION is a version number, or the beginning of a commit or checksum; if several
     versions match, the newest one that is not the current one.
     """
-    plugins_dir = session.installation.plugins_dir
-    plugin = named_plugin(session, name)
-    registry = read_registry(plugins_dir)
-    entry = registry.entries.get(plugin.entry.name, plugin.entry)
-    chosen = _chosen(entry, kept_versions(plugins_dir, entry), version)
-    if has_version(chosen, registry, plugins_dir):
-        current = version_text(entry)
-        session.show_lines(f"{entry.name}: {current} is the current version")
-        return
+    with begin(session) as transaction:
+        plugins_dir = transaction.plugins_dir
+        plugin = named_plugin(session, name)
+        entry = transaction.registry.entries.get(plugin.entry.name, plugin.entry)
+        chosen = _chosen(entry, kept_versions(plugins_dir, entry.name), version)
 
-    target = _target(entry, chosen)
-    with begin_change(session) as change:
-        root = store_of(plugins_dir, entry.name).link_target(target.version_dir)
-        contents = make_source(target).contents(root)
-        # Commands may have been added since this version was the current one. It must not replace
-        # them, but it is no reason to stay with a version that does not work.
-        check_collisions(contents, change, force=True)
-        if not install(target, change):
-            current = version_text(target)
+        target = _target(entry, chosen)
+        contents = make_source(target).contents(target.root(plugins_dir))
+        plan = plan_for(contents.replaced(entry=target), transaction)
+        if isinstance(plan, Nothing) or not plan.is_new_version:
+            current = version_text(entry)
             session.show_lines(f"{entry.name}: {current} is the current version")
             return
+
+        change = transaction.stage()
+        # Commands may have been added since this version was the current one. It must not replace
+        # them, but it is no reason to stay with a version that does not work.
+        check_collisions(plan.version, change, force=True)
+        transaction.save([(plan, change)])
 
     before = version_text(entry)
     after = version_text(target)

@@ -5,11 +5,11 @@ import os
 from builtin_plugins.plugins.inventory import (
     KnownPlugin,
     inventory,
-    kept_versions,
     named_plugin,
 )
 from builtin_plugins.plugins.preview import command_lines, version_text
 from builtin_plugins.plugins.sources.base import make_source
+from builtin_plugins.plugins_folder.directory import kept_versions
 from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.self_commands.declared import FORMAT, PLUGIN, self_command
 from builtin_plugins.self_commands.pages import show_facts
@@ -26,13 +26,14 @@ from host.pages.session import Session
 )
 def plugin_show(session: Session, name: str, format: str) -> None:
     """Show the details of the plugin NAME; no code of a directory plugin is run."""
+    plugins_dir = session.installation.plugins_dir
     plugin = named_plugin(session, name, inventory(session))
     if format == "json":
-        values = plugin.described() | {"versions": list(plugin.entry.versions)}
-        session.show_json(values)
+        kept = kept_versions(plugins_dir, plugin.entry.name)
+        versions = [version.version_dir for version in kept]
+        session.show_json(plugin.described() | {"versions": versions})
         return
 
-    plugins_dir = session.installation.plugins_dir
     version = make_source(plugin.entry).current_version(plugins_dir)
 
     # Commands in code come from the lock, and those in files from the files.
@@ -67,7 +68,7 @@ def _facts(
         files = os.path.realpath(plugin.root)
 
     kept_texts = []
-    for kept_version in kept_versions(plugins_dir, entry):
+    for kept_version in kept_versions(plugins_dir, entry.name):
         if kept_version.version_dir != entry.version_dir:
             kept_texts.append(version_text(kept_version))
 

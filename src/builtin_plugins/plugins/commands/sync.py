@@ -1,23 +1,24 @@
 """`self plugin sync`."""
 
 import os
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
 
-from builtin_plugins.plugins.change import begin_change
+from builtin_plugins.plugins.change import Change
+from builtin_plugins.plugins.collisions import (
+    check_collisions,
+    check_declared_commands,
+)
 from builtin_plugins.plugins.install import (
-    Choices,
     change_each,
     ensure_built,
-    has_version,
-    install_staged,
+    plan_for,
 )
+from builtin_plugins.plugins.plan import Plan
 from builtin_plugins.plugins.preview import heading, version_text
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins.sources.parse import checked_entry
+from builtin_plugins.plugins.transaction import Transaction, begin
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import Registry, read_registry
-from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.self_commands.declared import (
     DRY_RUN,
     TIMEOUT,
@@ -49,88 +50,100 @@ def plugin_sync(
     """
     if file is not None and not os.path.exists(file):
         raise UsageError(f"{file}: no such file")
-    shared = read_registry(session.installation.plugins_dir, file)
-    install_missing(session, shared, dry_run=dry_run, yes=yes, timeout=timeout)
+    install_missing(session, file, dry_run=dry_run, yes=yes, timeout=timeout)
 
 
 def install_missing(
-    session: Session, shared: Registry, *, dry_run: bool, yes: bool, timeout: float
+    session: Session, file: str | None, *, dry_run: bool, yes: bool, timeout: float
 ) -> None:
-    """Install the plugins of the registry `shared` that this installation lacks."""
-    session.messages.warn(*shared.problems)
-    missing = missing_entries(session, shared)
-    for entry in missing:
-        session.show_lines(heading(entry))
+    """Install the plugins that the registry `file`, by default the own one, lists and lacks."""
+    with begin(session, timeout) as transaction:
+        listed = transaction.registry
+        if file is not None:
+            listed = read_registry(transaction.plugins_dir, file)
+        session.messages.warn(*listed.problems)
 
-    if missing and not dry_run:
-        ask_to_continue(session, "Install these plugins?", yes, "nothing was changed")
-        choices = Choices(yes=yes, force=True)
-        sync_one = partial(_sync_and_report, session, choices, timeout)
-        failed = change_each(session, missing, sync_one)
-        if failed:
-            what = f"not installed: {', '.join(failed)}"
-            raise OperationError(what, "run the command again")
+        missing = [*missing_entries(session, listed, transaction.registry)]
+        for entry in missing:
+            session.show_lines(heading(entry))
+        if missing and not dry_run:
+            otherwise = "nothing was changed"
+            ask_to_continue(session, "Install these plugins?", yes, otherwise)
+            restore_plugins(transaction, missing, yes=yes)
 
-    if shared.problems:
-        count = len(shared.problems)
+    if listed.problems:
+        count = len(listed.problems)
         raise OperationError(f"registry entries that cannot be used: {count}")
     if not missing:
         session.show_lines("every plugin is already installed")
 
 
-def missing_entries(session: Session, shared: Registry | None = None) -> list[Entry]:
-    """Return the entries whose version is not installed.
-
-    The entries are those of `shared`, by default those of the installation's own registry.
-    """
+def missing_entries(
+    session: Session, listed: Registry, registry: Registry
+) -> Iterator[Entry]:
+    """Yield the entries in `listed` whose version is not the current one; `registry` is our own."""
     plugins_dir = session.installation.plugins_dir
-    registry = read_registry(plugins_dir)
-    if shared is None:
-        shared = registry
+    for entry in listed.entries.values():
+        recorded = registry.entries.get(entry.name)
+        is_present = False
+        if recorded is not None and recorded.version_dir == entry.version_dir:
+            is_present = make_source(recorded).is_present(plugins_dir)
+        if is_present:
+            continue
 
-    missing = []
-    for entry in shared.entries.values():
         if entry.is_linked:
-            link = os.path.join(plugins_dir, entry.name)
-            if not os.path.isdir(link):
-                what = f"{entry.name} is a directory on another machine"
-                session.messages.warn(f"{what}; add your own copy of it")
-        elif not has_version(entry, registry, plugins_dir):
-            missing.append(entry)
-    return missing
+            what = f"{entry.name} is a directory on another machine"
+            session.messages.warn(f"{what}; add your own copy of it")
+        elif not entry.is_in_environment:
+            yield entry
 
 
-def _sync_and_report(
-    session: Session, choices: Choices, timeout: float, entry: Entry
+def restore_plugins(
+    transaction: Transaction, entries: list[Entry], *, yes: bool
 ) -> None:
-    sync_plugin(session, entry, choices, timeout)
-    session.show_lines(f"installed {entry.name}")
+    """Install exactly the recorded versions. Raises OperationError if some cannot be installed."""
+    session = transaction.session
+    plans: list[tuple[Plan, Change]] = []
+
+    def restore(entry: Entry) -> None:
+        change = transaction.stage()
+        plan = restored_plan(entry, transaction, change, yes=yes)
+        check_collisions(plan.version, change, force=True)
+        check_declared_commands(plan.version, change, force=True)
+        plans.append((plan, change))
+
+    failed = change_each(session, entries, restore)
+    transaction.save(plans)
+    for plan, _ in plans:
+        session.show_lines(f"installed {plan.entry.name}")
+    if failed:
+        what = f"not installed: {', '.join(failed)}"
+        raise OperationError(what, "run the command again")
 
 
-def sync_plugin(
-    session: Session,
+def restored_plan(
     entry: Entry,
-    choices: Choices,
-    timeout: float,
-    show: Callable[[PluginVersion], None] = lambda _: None,
-) -> None:
-    """Call `show` with the recorded version of a plugin, then install exactly that version.
+    transaction: Transaction,
+    change: Change,
+    *,
+    yes: bool,
+    builds: bool = True,
+) -> Plan:
+    """Return the plan that installs exactly the recorded version of a plugin.
 
-    With `choices.dry_run`, the version is only fetched and checked; nothing is built.
+    Without `builds`, the version is only fetched and checked.
     """
-    entry = checked_entry(entry)
     if not entry.version_dir:
-        what = "no commit or sha256 is recorded"
+        what = f"{entry.name}: no commit or sha256 is recorded"
         raise OperationError(what, "remove and re-add the plugin")
 
-    with begin_change(session, timeout) as change:
-        staged = make_source(entry).restore(change)
-        if not choices.dry_run:
-            staged = ensure_built(staged, change, yes=choices.yes)
+    staged = make_source(entry).restore(change)
+    if builds:
+        staged = ensure_built(staged, change, yes=yes)
 
-        # A package may have been resolved again, because it does not fit this program.
-        if not entry.is_package and staged.entry.version_dir != entry.version_dir:
-            expected = version_text(entry)
-            what = f"expected version {expected}, found {version_text(staged.entry)}"
-            raise OperationError(what)
-        install_staged(staged, change, choices, show)
+    # A package may have been resolved again, because it does not fit this program.
+    if not entry.is_package and staged.entry.version_dir != entry.version_dir:
+        expected = version_text(entry)
+        what = f"expected version {expected}, found {version_text(staged.entry)}"
+        raise OperationError(what)
+    return plan_for(staged, transaction)

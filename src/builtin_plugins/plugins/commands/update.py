@@ -1,25 +1,29 @@
 """`self plugin update`."""
 
-from functools import partial
+from collections.abc import Iterable
 
-from builtin_plugins.plugins.change import begin_change
+from builtin_plugins.plugins.change import Change
+from builtin_plugins.plugins.collisions import (
+    check_collisions,
+    check_declared_commands,
+)
 from builtin_plugins.plugins.install import (
-    Choices,
     change_each,
     ensure_built,
-    install_staged,
+    plan_for,
     unbuilt_text,
 )
 from builtin_plugins.plugins.inventory import inventory, named_plugin
+from builtin_plugins.plugins.plan import Nothing, Plan
 from builtin_plugins.plugins.preview import (
     preview,
     version_text,
     why_it_stays,
 )
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins.sources.parse import checked_entry
+from builtin_plugins.plugins.transaction import Transaction, begin
 from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import read_registry
+from builtin_plugins.plugins_folder.registry import Registry
 from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.self_commands.declared import (
     DRY_RUN,
@@ -28,6 +32,7 @@ from builtin_plugins.self_commands.declared import (
     YES,
     self_command,
 )
+from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError
 from host.pages.session import Session
 
@@ -51,18 +56,53 @@ def plugin_update(
     changes are shown first: new and removed commands, new commands that use
     sudo, new variables.
     """
-    entries = _chosen(session, names)
-    choices = Choices(yes=yes, force=True, dry_run=dry_run)
-    update_plugin = partial(_update, session, choices=choices, timeout=timeout)
-    failed = change_each(session, entries, update_plugin)
+    with begin(session, timeout) as transaction:
+        plans: dict[str, tuple[Plan, Change]] = {}
+
+        def plan_update(entry: Entry) -> None:
+            change = transaction.stage()
+            plan = _planned(entry, transaction, change, yes=yes, dry_run=dry_run)
+            if not isinstance(plan, Nothing):
+                preview(session, plan)
+                check_collisions(plan.version, change, force=True)
+                plans[entry.name] = plan, change
+
+        entries = _chosen(session, names, transaction.registry)
+        failed = change_each(session, entries, plan_update)
+        if plans and not dry_run:
+            question = f"Update {', '.join(plans)}?"
+            ask_to_continue(session, question, yes, "nothing was changed")
+            failed += _save(transaction, plans)
+
+    transaction.warn_of_unremoved(plans)
     if failed:
         what = f"not updated: {', '.join(failed)}; their old versions stay installed"
         raise OperationError(what)
 
 
-def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
+def _save(transaction: Transaction, plans: dict[str, tuple[Plan, Change]]) -> list[str]:
+    """Carry out the plans; return the names of the plugins whose code shows that they cannot be."""
+
+    def check(entry: Entry) -> None:
+        plan, change = plans[entry.name]
+        try:
+            # This runs the code of a package, so it comes after the question.
+            check_declared_commands(plan.version, change, force=True)
+        except OperationError:
+            del plans[entry.name]
+            raise
+
+    session = transaction.session
+    entries = [plan.entry for plan, _ in plans.values()]
+    failed = change_each(session, entries, check)
+    transaction.save([*plans.values()])
+    session.show_lines(*(f"updated {name}" for name in plans))
+    return failed
+
+
+def _chosen(session: Session, names: Iterable[str], registry: Registry) -> list[Entry]:
     """Return the entries of the plugins `names`; without names, all entries of the registry."""
-    entries = read_registry(session.installation.plugins_dir).entries
+    entries = registry.entries
     if not names:
         return [entry for entry in entries.values() if not entry.is_in_environment]
 
@@ -74,43 +114,38 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
     return chosen
 
 
-def _update(
-    session: Session, entry: Entry, *, choices: Choices, timeout: float
-) -> None:
-    make_source(entry).check_change("update")
+def _planned(
+    entry: Entry, transaction: Transaction, change: Change, *, yes: bool, dry_run: bool
+) -> Plan:
+    """Fetch the newest version of a plugin, and return the plan that installs it.
+
+    The reason why nothing is to be done, or what would be built, is printed.
+    """
+    session = transaction.session
+    nothing = Nothing(PluginVersion(entry), entry)
+    source = make_source(entry)
+    source.check_change("update")
     why = why_it_stays(session, entry)
     if why:
         session.show_lines(f"{entry.name}: {why}")
-        return
+        return nothing
 
-    entry = checked_entry(entry)
     newest = entry.replaced(commit="", sha256="", packages=())
-    with begin_change(session, timeout) as change:
-        staged = make_source(newest).fetch(change)
-        if _is_current(entry, staged):
-            version = version_text(entry)
-            session.show_lines(f"{entry.name}: {version} is the newest version")
-            return
+    staged = make_source(newest).fetch(change)
+    if _is_current(entry, staged) and source.is_present(transaction.plugins_dir):
+        version = version_text(entry)
+        session.show_lines(f"{entry.name}: {version} is the newest version")
+        return nothing
 
-        if staged.unbuilt and choices.dry_run:
-            text = f"{version_text(entry)} → to be built: {unbuilt_text(staged)}"
-            session.show_lines(f"{entry.name}: {text}")
-            return
+    if staged.unbuilt and dry_run:
+        text = f"{version_text(entry)} → to be built: {unbuilt_text(staged)}"
+        session.show_lines(f"{entry.name}: {text}")
+        return nothing
 
-        staged = ensure_built(staged, change, yes=choices.yes)
-        # The address may have got another form, but an update changes no source.
-        new_entry = staged.entry.replaced(source=entry.source)
-        staged = staged.replaced(entry=new_entry)
-        show = partial(preview, session, entry)
-        question = f"Update {entry.name}?"
-        is_updated = install_staged(staged, change, choices, show, question)
-
-    if is_updated:
-        session.show_lines(f"updated {entry.name}")
-    elif not choices.dry_run:
-        version = version_text(staged.entry)
-        what = f"another process has just installed {version}"
-        session.show_lines(f"{entry.name}: {what}")
+    staged = ensure_built(staged, change, yes=yes)
+    # The address may have got another form, but an update changes no source.
+    new_entry = staged.entry.replaced(source=entry.source)
+    return plan_for(staged.replaced(entry=new_entry), transaction)
 
 
 def _is_current(entry: Entry, staged: PluginVersion) -> bool:

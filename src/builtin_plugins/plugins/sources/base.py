@@ -6,7 +6,7 @@ A new kind is a module here, and a line in `KINDS` of `plugins_folder.entry`.
 import os
 import re
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from copy import copy
 from importlib import import_module
 from typing import Any, Self
@@ -42,8 +42,7 @@ ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 class PluginSource:
     """One plugin and its source; the base class of all kinds.
 
-    The methods of this class are for directory plugins: `plugins/<name>` is a link to the current
-    version.
+    The methods of this class are for directory plugins.
 
     `entry` is the plugin's registry entry as far as it is known before fetching; its source has no
     credentials. `address` is fetched and may contain credentials. If the entry has a commit or
@@ -110,6 +109,11 @@ class PluginSource:
         if not self.entry.source:
             return None
         return f"{self.prefix}{self.entry.source}"
+
+    @property
+    def unpinned(self) -> str:
+        """Return the argument SOURCE for the newest version of this plugin."""
+        return self.argument or self.entry.source
 
     @property
     def is_pinned(self) -> bool:
@@ -248,15 +252,12 @@ class PluginSource:
         return self.contents(store.link_target(version))
 
     def is_present(self, plugins_dir: str) -> bool:
-        """Return whether the version that the entry records is the current one in `plugins_dir`."""
-        store = store_of(plugins_dir, self.entry.name)
-        if store.current != self.entry.version_dir:
-            return False
-        return os.path.isdir(store.link)
+        """Return whether the files of the version that the entry records can be used."""
+        return os.path.isdir(self.entry.root(plugins_dir))
 
     def current_version(self, plugins_dir: str) -> PluginVersion:
-        """Return the current version; its contents are empty if they cannot be read."""
-        return self.contents(os.path.join(plugins_dir, self.entry.name))
+        """Return the recorded version; its contents are empty if they cannot be read."""
+        return self.contents(self.entry.root(plugins_dir))
 
     def contents(self, root: str) -> PluginVersion:
         """Return the contents of the version whose files are in `root`; empty if unreadable."""
@@ -271,14 +272,6 @@ class PluginSource:
 
     def check_change(self, word: str) -> None:
         """Raise PluginError if this program cannot do what `word` says: "update" or "remove"."""
-
-    def activate(self, change: Change, undo: ExitStack) -> None:
-        """Make the entry's version the current one; its files are already in `.versions`.
-
-        The registry is locked; an error runs the `undo` steps.
-        """
-        store = store_of(change.plugins_dir, self.entry.name)
-        store.activate(self.entry.version_dir, undo)
 
 
 def _link_that_leads_out(root: str) -> str:

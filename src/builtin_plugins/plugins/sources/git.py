@@ -5,6 +5,7 @@ Therefore no hook, template, filter, attribute or submodule of the repository ha
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +34,7 @@ _SITES = {
     "bitbucket": ("https://bitbucket.org/{}", "git@bitbucket.org:{}.git"),
 }
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_SHA256_DIGITS = 64
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _MOST_POINTER_BYTES = 1024  # the limit of the specification of pointers
@@ -127,12 +129,9 @@ def fetch_commit(
     directory = os.path.join(change.area, "objects.git")
     os.mkdir(directory)
     git = change.git(directory, address)
-    git("init", "--quiet", "--bare", "--template=")
 
     bare_address = GitSource.stored(address)
-    is_pinned = False
-    if not commit:
-        commit, is_pinned = _resolve(git, bare_address, ref)
+    commit, is_pinned = _start(git, bare_address, ref, commit)
     commit = _fetch_objects(git, bare_address, commit)
     write_commit(git, commit, target, bare_address, change.messages.warn, inside)
     return commit, is_pinned
@@ -143,10 +142,27 @@ def read_file(git: Git, address: str, name: str) -> bytes:
 
     The directory of `git` must be empty; the commit is fetched into it.
     """
-    git("init", "--quiet", "--bare", "--template=")
-    newest, _ = _resolve(git, address, "")
+    newest, _ = _start(git, address)
     commit = _fetch_objects(git, address, newest)
     return git.contact(address, "cat-file", "blob", f"{commit}:{name}")
+
+
+def _start(git: Git, address: str, ref: str = "", commit: str = "") -> tuple[str, bool]:
+    """Make a bare repository for the commit; return the commit, and whether `ref` pins it.
+
+    Without `commit`, it is the commit of `ref`.
+    """
+    git("init", "--quiet", "--bare", "--template=")
+    is_pinned = False
+    if not commit:
+        commit, is_pinned = _resolve(git, address, ref)
+
+    if len(commit) == _SHA256_DIGITS:
+        # A repository has one kind of hash, which only the commit shows.
+        shutil.rmtree(git.directory)
+        os.mkdir(git.directory)
+        git("init", "--quiet", "--bare", "--template=", "--object-format=sha256")
+    return commit, is_pinned
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
@@ -161,7 +177,9 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
     # The commit of an annotated tag has the longer name; the shorter one is that of the tag
     # itself.
     names = ["HEAD"]
-    if ref:
+    if ref.startswith("refs/"):
+        names = [f"{ref}^{{}}", ref]
+    elif ref:
         names = [f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}"]
     answer = git.contact(address, "ls-remote", "--", address, *names)
     commits = {}
@@ -172,7 +190,7 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
 
     for name in names:
         if name in commits:
-            is_branch = name == names[0]
+            is_branch = name == "HEAD" or name.startswith("refs/heads/")
             return commits[name], not is_branch
     if _SHORT_COMMIT.match(ref):
         return ref, True

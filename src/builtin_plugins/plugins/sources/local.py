@@ -1,10 +1,8 @@
-"""Local plugins: a link to the author's own directory, so that each edit takes effect at once."""
+"""Local plugins: the author's own directory, used where it is; edits take effect at once."""
 
 import os
-from contextlib import ExitStack
 
 from builtin_plugins.plugins.change import Change
-from builtin_plugins.plugins.reconcile import link_next, set_aside
 from builtin_plugins.plugins.sources.base import (
     PluginSource,
     split_extras,
@@ -26,7 +24,7 @@ class LocalSource(PluginSource):
         root = os.path.realpath(source)
         plugins_dir = os.path.realpath(change.plugins_dir)
 
-        # A link to either of them would be a plugin that contains itself.
+        # It would be found twice, or contain itself.
         if os.path.dirname(root) == plugins_dir:
             raise OperationError(f"{source}: is already in the plugins directory")
         if is_inside(plugins_dir, root):
@@ -39,7 +37,3 @@ class LocalSource(PluginSource):
 
     def keep_project(self, change: Change) -> None:
         """The project stays in the user's directory, where `build` links it."""
-
-    def activate(self, change: Change, undo: ExitStack) -> None:
-        set_aside(change.plugins_dir, self.entry.name, undo)  # a dangling link
-        link_next(change.plugins_dir, self.entry.name, self.entry.source, undo)

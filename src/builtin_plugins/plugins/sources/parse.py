@@ -110,26 +110,6 @@ def _checked_ref(source: PluginSource, ref: str) -> str:
     return ref
 
 
-def checked_entry(entry: Entry) -> Entry:
-    """Check the source of an entry that somebody else may have written; return the entry.
-
-    The source must have the form that `add` stores for its kind. Raises UsageError or
-    OperationError.
-    """
-    source = make_source(entry)
-    if source.argument is None:
-        return entry
-
-    parsed = parse_source(source.argument, ref=entry.ref).entry
-    if parsed.kind != entry.kind:
-        what = f"{parsed.source} is not a source of kind {entry.kind}"
-        raise UsageError(f"{entry.name}: {what}")
-    if not entry.is_package:
-        return entry
-    # A requirement can be spelt in several ways, and its ref may stand in the address.
-    return entry.replaced(source=parsed.source, ref=parsed.ref)
-
-
 def _by_suffix(path: str) -> str:
     for kind in KINDS:
         if path.lower().endswith(source_class(kind).suffixes):

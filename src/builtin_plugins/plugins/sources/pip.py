@@ -305,7 +305,7 @@ class PipSource(PluginSource):
 
     def problem(self, plugins_dir: str) -> str:
         """Return why the current version cannot work here, or "" if it can."""
-        return self._problem(os.path.join(plugins_dir, self.entry.name))
+        return self._problem(self.entry.root(plugins_dir))
 
     def _problem(self, root: str) -> str:
         version = os.path.dirname(os.path.realpath(root))
@@ -341,6 +341,10 @@ class IndexPackage(PipSource):
     @property
     def argument(self) -> str | None:
         return f"{self.prefix}{self.entry.source or self.entry.name}"
+
+    @property
+    def unpinned(self) -> str:
+        return f"{self.prefix}{self.entry.name}{self._extras}"
 
     @property
     def is_pinned(self) -> bool:

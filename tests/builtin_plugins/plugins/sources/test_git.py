@@ -811,3 +811,60 @@ def test_credentials_that_somebody_wrote_into_the_registry_are_not_shown(
         done = plugin(made, *words)
         assert (done.status, "S3CRET" in done.stdout + done.stderr) == (0, False), words
         assert "localhost/x.git" in done.stdout
+
+
+def test_git_may_be_set_to_explicit_bare_repositories(
+    install: Install, tmp_path: Path
+) -> None:
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("demo/hi", "hi"))
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[safe]\n\tbareRepository = explicit\n")
+    added = plugin(
+        made, "add", repository.url, env={"GIT_CONFIG_GLOBAL": str(settings)}
+    )
+    assert (added.status, added.stderr) == (0, "")
+    assert made.run("demo", "hi").stdout == "hi\n"
+
+
+def test_a_repository_with_sha256(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository.__new__(Repository)
+    repository.path, repository.url = tmp_path / "acme", f"file://{tmp_path}/acme"
+    repository.path.mkdir()
+    repository.git("init", "-q", "-b", "main", "--object-format=sha256")
+    first = repository.commit(plugin_files("demo/hi", "one"))
+    assert len(first) == 64
+    assert plugin(made, "add", repository.url).status == 0
+    repository.commit(plugin_files("demo/hi", "two"))
+    assert plugin(made, "update", "acme").status == 0
+    assert made.run("demo", "hi").stdout == "two\n"
+    assert plugin(made, "add", repository.url, "--ref", first).status == 0
+    assert made.run("demo", "hi").stdout == "one\n"
+
+
+@pytest.mark.parametrize(
+    ("ref", "is_pinned"), [("refs/heads/main", False), ("refs/tags/v1", True)]
+)
+def test_a_full_ref(
+    install: Install, tmp_path: Path, ref: str, is_pinned: bool
+) -> None:
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("demo/hi", "hi"))
+    repository.git("tag", "v1")
+    assert plugin(made, "add", repository.url, "--ref", ref).status == 0
+    entry = registry(made)["acme"]
+    assert (entry["ref"], entry["pinned"]) == (ref, is_pinned)
+
+
+def test_gits_own_remedy_for_another_owner_is_shown(
+    install: Install, tmp_path: Path
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to give the repository to another user")
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("demo/hi", "hi"))
+    shutil.chown(repository.path / ".git", user=65534)
+    refused = plugin(made, "add", repository.url)
+    remedy = f"git config --global --add safe.directory {repository.path}/.git"
+    assert (refused.status, refused.stderr.endswith(f"{remedy}\n")) == (1, True)

@@ -15,7 +15,6 @@ from testing.installation import Made, command
 from testing.machine import needs
 from testing.plugin_sources import (
     TELLTALE,
-    Repository,
     hidden,
     listed,
     plugin,
@@ -29,21 +28,6 @@ from testing.plugin_sources import (
 Install = Callable[..., Made]
 
 
-def test_a_directory_with_the_ending_of_a_temporary_file(
-    install: Install, tmp_path: Path
-) -> None:
-    made = install()
-    source = write_tree(tmp_path / "acme.tmp", plugin_files())
-    assert plugin(made, "add", str(source)).status == 0
-    (made.root / "plugins/.acme.tmp.tmp").symlink_to(source)  # of a killed change
-    assert plugin(made, "list").status == 0
-    other = write_tree(tmp_path / "other", plugin_files("other/hi"))
-    assert plugin(made, "add", str(other)).status == 0
-    assert visible(made) == ["acme.tmp", "other", "registry.json"]
-    assert hidden(made) == []
-    assert made.run("demo", "hi").stdout == "hi\n"
-
-
 def test_the_plugins_directory_is_no_plugin(install: Install) -> None:
     made = install({"plugins/p/a/b": "#!/bin/sh\n"})
     failed = plugin(made, "add", str(made.root / "plugins"))
@@ -51,7 +35,7 @@ def test_the_plugins_directory_is_no_plugin(install: Install) -> None:
         1,
         True,
     )
-    assert not (made.root / "plugins/plugins").is_symlink()
+    assert listed(made).keys() == {"p"}
 
 
 def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> None:
@@ -80,6 +64,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
         True,
     )
     assert (entry["enabled"], entry["version"], entry["commit"]) == (True, "1.2", None)
+    assert os.listdir(made.root / "plugins") == ["registry.json"]
     assert plugin(made, "list").stdout == (
         "NAME  VERSION  KIND         STATE    WORDS  SOURCE\n"
         f"acme  1.2      local [dev]  enabled  demo   {source}\n"
@@ -356,12 +341,7 @@ def test_a_link_out_of_the_plugin_is_no_directory_of_it(
         {"name": "a", "kind": "local", "enabled": "yes"},
         {"name": "a", "kind": "git", "commit": "../../x"},
         {"name": 3, "kind": "local"},
-        {
-            "name": "a",
-            "kind": "archive",
-            "sha256": "0/../../../0000",
-            "versions": ["../x"],
-        },
+        {"name": "a", "kind": "archive", "sha256": "0/../../../0000"},
     ],
 )
 def test_a_hostile_registry_harms_nobody(
@@ -405,28 +385,28 @@ def test_an_unreadable_or_newer_registry_is_left_alone(
     made = install()
     good = {f"plugins/good/{name}": text for name, text in plugin_files().items()}
     made.write(good)
-    assert made.run("demo", "hi").stdout == "hi\n"  # keeps a copy of the registry
-    made.write({"plugins/registry.json": content})
     assert made.run("demo", "hi").stdout == "hi\n"
+    made.write({"plugins/registry.json": content})
+    assert made.run("demo", "hi").status == 2
     source = write_tree(tmp_path / "acme", plugin_files("x/y"))
     for words in (
         ["add", str(source)],
         ["remove", "good"],
         ["disable", "good"],
         ["update"],
+        ["list"],
     ):
         done = plugin(made, *words)
         assert done.status == 1, words
         assert "registry.json" in done.stderr
     assert (made.root / "plugins/registry.json").read_text() == content
-    assert "good" in plugin(made, "list").stdout
 
 
 def test_remove_heals_what_is_half_there(install: Install, tmp_path: Path) -> None:
     made = install()
     source = write_tree(tmp_path / "acme", plugin_files())
     plugin(made, "add", str(source))
-    (made.root / "plugins/acme").unlink()
+    shutil.rmtree(source)
     assert listed(made)["acme"]["state"] == "missing"
     assert plugin(made, "remove", "acme").status == 0
     assert registry(made) == {}
@@ -562,20 +542,6 @@ def test_a_reason_is_shown_once(install: Install) -> None:
     assert listed(made)["bunk"]["reason"].count("bunk: ") == 1
 
 
-def test_an_unreadable_registry_and_a_plugin_from_git(
-    install: Install, tmp_path: Path
-) -> None:
-    made = install()
-    repository = Repository(tmp_path / "acme", plugin_files())
-    assert plugin(made, "add", repository.url).status == 0
-    before = listed(made)["acme"]
-    (made.root / "plugins/registry.json").write_text("{")
-    row = listed(made)["acme"]
-    assert {key: row[key] for key in ("kind", "source", "commit")} == {
-        key: before[key] for key in ("kind", "source", "commit")
-    }
-
-
 def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -> None:
     made = install()
     assert (
@@ -604,21 +570,15 @@ def test_a_directory_of_categories_that_comes_later_is_noticed(
     assert listed(made)["acme"]["state"] == "enabled"
 
 
-@pytest.mark.parametrize(
-    "file",
-    ["..tools.cli-next.tmp", ".registry.json.tmp"],
-    ids=["before the link", "before the entry"],
-)
 def test_an_addition_that_is_killed_leaves_nothing(
-    install: Install, tmp_path: Path, file: str
+    install: Install, tmp_path: Path
 ) -> None:
-    """A link alone would become a plugin, but without the prefix that `add` recorded."""
     needs("strace")
     made = install()
     source = write_tree(tmp_path / "bin", {"acme-hello": "#!/bin/sh\necho hello\n"})
     (source / "acme-hello").chmod(0o755)
     renames = "rename,renameat,renameat2"
-    kill = ["-P", str(made.root / "plugins" / file), "-e", f"trace={renames}"]
+    kill = ["-P", str(made.root / "plugins/registry.json"), "-e", f"trace={renames}"]
     kill += ["-e", f"inject={renames}:signal=KILL:when=1"]
     words = [
         made.launcher,
@@ -640,6 +600,6 @@ def test_an_addition_that_is_killed_leaves_nothing(
     assert killed.returncode in (-9, 137), killed.stderr
     assert made.run("hello").status == 2
     assert listed(made) == {}
-    assert not os.path.lexists(made.root / "plugins/tools")
+    assert visible(made) == []
     assert plugin(made, *map(str, words[3:])).status == 0
     assert made.run("hello").stdout == "hello\n"
