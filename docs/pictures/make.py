@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -313,27 +314,20 @@ class _Desk:
 
     def _settle_history(self) -> None:
         """Replace what differs from one drawing to the next in the records of the runs."""
-        [spool] = (self.home / ".local/state/cli-host/history").glob("*.spool")
-        lines = []
-        runs: dict[str, int] = {}
-        for line in spool.read_text().splitlines():
-            if not line:
-                lines.append(line)
-                continue
-
-            # A run has two records: one when it starts, and one when it has ended.
-            record = json.loads(line)
-            number = runs.setdefault(record["id"], len(runs))
-            record["id"] = _RUN_IDS[number]
-            if "start" in record:
-                record["start"] = _RUN_STARTS[number]
-                record["user"] = "babbage"
-                record["host"] = "web1"
-            else:
-                record["seconds"] = _RUN_SECONDS[number]
-            lines.append(json.dumps(record, separators=(",", ":")))
-
-        spool.write_text("\n".join([*lines, ""]))
+        [file] = (self.home / ".local/state/cli-host/history").glob("*.sqlite3")
+        with sqlite3.connect(file) as database:
+            rows = database.execute("SELECT id FROM runs ORDER BY start").fetchall()
+            for number, (run_id,) in enumerate(rows):
+                database.execute(
+                    "UPDATE runs SET id = ?, start = ?, seconds = ?, user = 'babbage',"
+                    " host = 'web1' WHERE id = ?",
+                    (
+                        _RUN_IDS[number],
+                        _RUN_STARTS[number],
+                        _RUN_SECONDS[number],
+                        run_id,
+                    ),
+                )
 
     def _commit(self, repository: Path) -> None:
         git = ("git", "-C", str(repository))

@@ -317,10 +317,10 @@ class Program:
         what `self history --origin` selects, such as "mcp". `client` has facts about who asked for
         the run. Secret arguments are masked, and so are all values of the command's secret
         variables and of `secrets`; add those that only the caller knows. To learn the values, the
-        call reads the command's sources, as `environment` does. With `starts=False`, it reads and
-        writes nothing; then pass all secret values to `RecordedRun.start`. If cli.json has
-        `"record": false`, nothing is written. A history that cannot be written is a warning.
-        Raises UsageError if `words` name no command::
+        call reads the command's sources, as `environment` does. With `starts=False`, it reads
+        nothing and masks all arguments; then pass all secret values to `RecordedRun.start`. If
+        cli.json has `"record": false`, nothing is written. A history that cannot be written is a
+        warning. Raises UsageError if `words` name no command::
 
             recorded = program.record(words, args, origin="mcp", client={"name": "Editor"})
             done = program.run(words, args, environ=recorded.environment())

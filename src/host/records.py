@@ -79,7 +79,6 @@ class FinishedRun(Record):
     client      the assistant or other program that asked for the run, or {}
     hosts       for a run on several hosts, the result of each
     outer       the id of the run that started this one, or ""
-    output      the end of its output, or "" if output is not recorded
     """
 
     id: str
@@ -98,7 +97,6 @@ class FinishedRun(Record):
     client: Mapping[str, str] = {}
     hosts: Sequence[Mapping[str, Any]] = ()
     outer: str = ""
-    output: str = ""
 
 
 class Watch(Record):

@@ -139,11 +139,12 @@ def test_what_an_answer_loads(
     assert not modules & (_BANNED - may)
 
 
-def test_a_recorded_run_imports_little_more(install: Callable[..., Made]) -> None:
+def test_a_limited_run_imports_little_more(install: Callable[..., Made]) -> None:
     made = install(
         {
             "commands/a/b/command.json": command(
-                record=True, envs={"API_TOKEN": "hunter22", "KEY_PASSWORD": '"x"\n1234'}
+                timeout="10m",
+                envs={"API_TOKEN": "hunter22", "KEY_PASSWORD": '"x"\n1234'},
             ),
             "commands/a/b/main.sh": "#!/bin/bash\n",
         }

@@ -13,7 +13,6 @@ from builtin_plugins.history.page import (
     MASK,
     SHORT_ID,
     command_line,
-    csv_of,
     duration,
     json_of,
     table,
@@ -64,7 +63,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
         "--origin", "Only runs that this started.", value="ORIGIN", choices=_ORIGINS
     ),
     _LIMIT,
-    {**FORMAT, "choices": ["text", "json", "csv"]},
+    FORMAT,
 )
 def history(  # noqa: PLR0917 - one for each option
     session: Session,
@@ -84,8 +83,7 @@ def history(  # noqa: PLR0917 - one for each option
     start = None
     if since:
         start = _since(since)
-    store = _imported(session)
-    runs = store.select(
+    runs = run_store(session).select(
         words,
         failed=failed,
         running=running,
@@ -100,8 +98,6 @@ def history(  # noqa: PLR0917 - one for each option
     if format == "json":
         rows = [json_of(run) for run in runs]
         session.show_json({"runs": rows})
-    elif format == "csv":
-        session.show(csv_of(runs))
     elif runs:
         states = {run["id"]: _state(run) for run in runs}
         lines = table(runs, session.terminal, session.program, states)
@@ -116,7 +112,7 @@ def history(  # noqa: PLR0917 - one for each option
 @self_command("history show", "Show everything about a recorded run", _ID, FORMAT)
 def history_show(session: Session, id: str, format: str) -> None:
     """Show everything that is recorded about a run. The beginning of its id is enough."""
-    run = _found(session, id)
+    run = _find(session, id)
     if format == "json":
         session.show_json(json_of(run))
         return
@@ -132,9 +128,6 @@ def history_show(session: Session, id: str, format: str) -> None:
 
     for result in run["hosts"] or ():
         session.show_lines(f"  {_pairs(result)}")
-    if run["output"]:
-        session.show(f"{styled('output', 'name')}:\n")
-        session.show_lines(*run["output"].splitlines())
 
 
 def _facts(program: str, run: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +152,26 @@ def _facts(program: str, run: Mapping[str, Any]) -> dict[str, Any]:
         "plugin": run["plugin"],
         "version": run["version"],
         "outer run": run["outer"],
+        "masked": _masked(run),
     }
+
+
+def _masked(run: Mapping[str, Any]) -> str:
+    """Return which arguments were masked, such as "arguments 1 and 3", or ""."""
+    positions = run["masked"]
+    if positions is None:
+        # A version of the program that did not write this has recorded the run.
+        positions = []
+        for position, argument in enumerate(run["arguments"]):
+            if MASK in argument or "…" in argument:
+                positions.append(position)
+    if not positions:
+        return ""
+
+    *others, last = [str(position + 1) for position in positions]
+    if not others:
+        return f"argument {last}"
+    return f"arguments {', '.join(others)} and {last}"
 
 
 def _pairs(values: Mapping[str, Any]) -> str:
@@ -176,13 +188,13 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
 
     A run with masked arguments cannot be repeated.
     """
-    run = _found(session, id)
+    run = _find(session, id)
     line = command_line(session.program, run)
-    has_secret = any(MASK in argument for argument in run["arguments"])
-    if has_secret:
+    masked = _masked(run)
+    if masked:
         short_id = run["id"][:SHORT_ID]
-        what = f"{short_id}: its secret arguments are not recorded: {line}"
-        raise OperationError(what)
+        what = f"{short_id}: {masked} had a secret, which is not recorded: {line}"
+        raise OperationError(what, "run the command by hand")
 
     question = f"Run {line} in {run['directory']}?"
     ask_to_continue(session, question, yes, "nothing was run", required=True)
@@ -200,11 +212,14 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
 
 @self_command("history clear", "Delete all recorded runs", YES)
 def history_clear(session: Session, yes: bool) -> None:
-    """Delete all recorded runs that have ended."""
-    store = _imported(session)
+    """Delete all recorded runs but those that are still in progress."""
+    store = run_store(session)
     question = "Delete the history of this installation?"
     ask_to_continue(session, question, yes, "nothing was deleted")
-    session.show_lines(f"deleted {store.clear()} runs")
+
+    started = store.select(running=True)
+    kept = [run["id"] for run in started if _is_alive(run)]
+    session.show_lines(f"deleted {store.clear(kept)} runs")
 
 
 def run_store(session: Session) -> RunStore:
@@ -224,18 +239,8 @@ def run_store(session: Session) -> RunStore:
     return RunStore(history_path(state, session.layout.root))
 
 
-def _imported(session: Session) -> RunStore:
-    """Return the history with all runs that have been spooled, pruned to its limits."""
-    store = run_store(session)
-    if store.import_spool():
-        config = session.installation.config
-        now = datetime.now(UTC).isoformat()
-        store.prune(config.history_runs, config.history_days, now)
-    return store
-
-
-def _found(session: Session, beginning: str) -> Mapping[str, Any]:
-    runs = _imported(session).find(beginning.lower())
+def _find(session: Session, beginning: str) -> Mapping[str, Any]:
+    runs = run_store(session).find(beginning.lower())
     if len(runs) == 1:
         return runs[0]
 

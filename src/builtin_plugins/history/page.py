@@ -1,18 +1,16 @@
-"""The history as a table that fits the terminal, as JSON, and as CSV."""
+"""The history as a table that fits the terminal, and as JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from host import Terminal, printable, width_of
 from host.text_width import shortened
 
-RUN_KEYS = (  # of a run, in the order in which JSON and CSV show them
+RUN_KEYS = (  # of a run, in the order in which JSON shows them
     "id",
     "start",
     "seconds",
@@ -29,7 +27,6 @@ RUN_KEYS = (  # of a run, in the order in which JSON and CSV show them
     "client",
     "hosts",
     "outer",
-    "output",
 )
 MASK = "********"
 _HEADINGS = ("ID", "WHEN", "WHO", "COMMAND", "TIME", "STATUS", "ORIGIN")
@@ -50,26 +47,6 @@ def command_line(program: str, run: Mapping[str, Any]) -> str:
 def json_of(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a run that the JSON output has."""
     return {key: run[key] for key in RUN_KEYS}
-
-
-def csv_of(runs: Iterable[Mapping[str, Any]]) -> str:
-    """Return runs as CSV with a header; lists are quoted for a shell."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    names = [key for key in RUN_KEYS if key not in ("hosts", "client", "output")]
-    writer.writerow(names)
-    for run in runs:
-        cells = [_csv_cell(run[name]) for name in names]
-        writer.writerow(cells)
-    return text.getvalue()
-
-
-def _csv_cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return printable(shlex.join(value))
-    return printable(str(value))
 
 
 def table(

@@ -171,7 +171,7 @@ def _recorded(session: Session) -> list[str]:
     state = xdg_home(session.environ, "STATE")
     root = session.layout.root
     history = glob.escape(history_path(state, root))
-    paths = sorted(glob.glob(f"{history}.*"))
+    paths = sorted(glob.glob(f"{history}*"))
 
     locks = locks_directory(state, root)
     if is_real_dir(locks):

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from host.files.json_file import Fields
 
-OUTPUT = "output"
 WAIT = "wait"
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -24,13 +23,13 @@ _MOST_DIGITS = 6
 class Supervision(Record):
     """How runs are recorded and limited; None means that a file does not set the key.
 
-    record      whether the run is written to the history; "output": with the end of its output
+    record      whether the run is written to the history
     timeout     the time limit as declared, such as "90s"
     exclusive   True for one run of the command at a time, a name for one run of all with this name,
                 "wait" for True and waiting, False for neither
     """
 
-    record: "bool | str | None" = None
+    record: bool | None = None
     timeout: str | None = None
     exclusive: "bool | str | None" = None
 
@@ -48,8 +47,8 @@ class Supervision(Record):
 def read_supervision(fields: "Fields") -> Supervision:
     """Return the three keys of one file. Raises DefinitionError."""
     record = fields.value("record")
-    if record not in (None, True, False, OUTPUT):
-        raise fields.refused("record", f'expected true, false or "{OUTPUT}"')
+    if record not in (None, True, False):
+        raise fields.refused("record", "expected true or false")
 
     timeout = fields.filled("timeout") or None
     if timeout is not None and not _is_duration(timeout):

@@ -23,9 +23,13 @@ def call_after_run(
     started: "StartedRun",
     ended: "EndedRun",
     messages: "Messages",
+    seconds: float = _SECONDS,
 ) -> None:
-    """Call each function with the `FinishedRun`, in a child process; a failure is a warning."""
-    deadline = time.monotonic() + _SECONDS
+    """Call each function with the `FinishedRun`, in a child process; a failure is a warning.
+
+    All functions together have `seconds`.
+    """
+    deadline = time.monotonic() + seconds
     for call in calls:
 
         def run_function(call: "AfterRun" = call) -> None:
@@ -35,7 +39,7 @@ def call_after_run(
         try:
             supervise_call(run_function, left)
         except TimeoutError:
-            reason = f"did not return within {_SECONDS:g} s"
+            reason = f"did not return within {seconds:g} s"
         except ChildProcessError as failure:
             reason = str(failure).removeprefix(f"{call.function}: ")
         else:
@@ -54,7 +58,8 @@ def _call_function(call: "AfterRun", started: "StartedRun", ended: "EndedRun") -
     from host.records import FinishedRun
 
     values = started.values() | ended.values()
-    del values["process"]
+    for name in ("process", "masked"):
+        del values[name]
     values["words"] = tuple(values["words"])
     values["arguments"] = tuple(values["arguments"])
     function = load_reference(call.function)

@@ -11,9 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-KEPT_BYTES = 64 << 10  # of the output of a run
-TAIL_BYTES = 2 * KEPT_BYTES  # read first: secrets are masked before the end is cut off
-
 _CRON = frozenset(["cron", "crond", "anacron"])
 _MOST_ANCESTORS = 64
 
@@ -35,6 +32,7 @@ class StartedRun(Record):
     outer       the id of the recorded run that started this one, or ""
     process     the id of the process that watches the run
     client      the assistant or other program that asked for the run, or {}
+    masked      the positions of the arguments, from 0, in which something was masked
     """
 
     id: str
@@ -50,6 +48,7 @@ class StartedRun(Record):
     outer: str
     process: int
     client: "Mapping[str, str]" = NO_CLIENT
+    masked: "Sequence[int]" = ()
 
 
 class EndedRun(Record):
@@ -59,7 +58,6 @@ class EndedRun(Record):
     seconds    how long it ran
     status     its exit status, as a shell shows it
     signal     the number of the signal that ended it, or 0
-    output     the end of its output, or "" if output is not recorded
     hosts      for a run on several hosts, the result of each
     """
 
@@ -67,17 +65,15 @@ class EndedRun(Record):
     seconds: float
     status: int
     signal: int
-    output: str = ""
     hosts: "Sequence[Mapping[str, str | int | float | None]]" = ()
 
 
 def history_path(state: str, root: str) -> str:
-    """Return the path of an installation's history without its extension.
+    """Return the path of an installation's history.
 
-    `state` is the directory for the program's own state. The files are `PATH.spool` and
-    `PATH.sqlite3`.
+    `state` is the directory for the program's own state.
     """
-    return join(state, f"cli-host/history/{installation_name(root)}")
+    return join(state, f"cli-host/history/{installation_name(root)}.sqlite3")
 
 
 def new_id() -> str:

@@ -3,9 +3,10 @@
 import _signal  # not `signal`, which would import `enum`
 import time
 
-# For a command with a session of its own, these mean nothing.
-OF_ONE_SESSION = frozenset(
+_OF_A_TERMINAL = frozenset(
     [
+        _signal.SIGINT,
+        _signal.SIGQUIT,
         _signal.SIGTSTP,
         _signal.SIGTTIN,
         _signal.SIGTTOU,
@@ -13,8 +14,6 @@ OF_ONE_SESSION = frozenset(
         _signal.SIGWINCH,
     ]
 )
-
-_OF_A_TERMINAL = OF_ONE_SESSION | {_signal.SIGINT, _signal.SIGQUIT}
 _IS_TOLD_WHY = hasattr(_signal, "sigwaitinfo")  # macOS lacks it
 _SHORTEST = 0.001  # seconds; a timer of 0 would never ring
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 
 from host.caller import RECORDED
-from host.catalog.run_keys import OUTPUT
 from host.errors import HostError
 from host.launch.after_run import call_after_run
 from host.launch.history import EndedRun, StartedRun, new_id
+from host.launch.history_file import RunRecorder
 from host.launch.plan import Run
-from host.launch.recorded_variable import variable_of
-from host.launch.run_masking import MASK, masked_arguments, masked_output, secret_values
-from host.launch.run_records import started_run
-from host.launch.spool import Spool
+from host.launch.run_masking import MASK, masked_arguments, secret_values
+from host.launch.run_records import masked_positions, started_run
 from host.launch.start import records
 from host.variables.masking import masked_line
+from host.variables.recorded_variable import variable_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from host.listing import Command
     from host.pages.session import Session
-    from host.plugin_functions import AfterRun
 
 # characters of each fact about a client, because the client chooses them
 _LONGEST_FACT = 200
@@ -66,17 +64,18 @@ class RecordedRun:
         self._began = time.monotonic()
 
         self.id: str = ""
-        self._spool: Spool | None = None
+        self._recorder: RunRecorder | None = None
         if records(self._run, is_asked=True):
             self.id = new_id()
-            self._spool = Spool(self._run, session.messages)
+            self._recorder = RunRecorder(self._run, session.messages)
         self._calls = self._run.catalog.lock.after_runs_of(command.words)
 
-        has_reader = self._spool is not None or bool(self._calls)
-        if secrets is not None and has_reader:
-            if self._read_sources():
-                self._secrets = secret_values(self._run).union(secrets)
-            self._write_start()
+        if self._recorder is None and not self._calls:
+            return
+        if secrets is not None and self._read_sources():
+            self._secrets = secret_values(self._run).union(secrets)
+        # Now, because the run looks for its id in the history.
+        self._write_start()
 
     def _read_sources(self) -> bool:
         """Read the command's variables; return whether that was possible."""
@@ -88,34 +87,35 @@ class RecordedRun:
         return True
 
     def start(self, secrets: Collection[str]) -> None:
-        """Write the start of a run that `Program.record` has not started.
+        """Write the arguments of a run whose secrets were unknown. Only the first call counts.
 
         `secrets` has all values to mask, which the caller learned from the run itself.
         """
-        if self._started is not None or self._spool is None:
+        if self._secrets is not None or self._started is None:
             return
 
         # The run's own values, and those that the caller has.
         self._secrets = secret_values(self._run).union(secrets)
         self._write_start()
 
-    def _write_start(self) -> StartedRun:
+    def _write_start(self) -> None:
         """Write the start; if the secrets are unknown, each argument is masked."""
         shown: Sequence[str] = [MASK] * len(self._arguments)
         if self._secrets is not None:
             shown = masked_arguments(self._run, self._arguments, self._secrets)
-        run_id = self.id or new_id()
-        started = started_run(self._run).replaced(
-            id=run_id,
+        started = self._started
+        if started is None:
+            started = started_run(self._run, run_id=self.id)
+
+        started = started.replaced(
             arguments=shown,
+            masked=masked_positions(self._arguments, shown),
             origin=self._origin,
             client=self._client,
         )
-
         self._started = started
-        if self._spool is not None:
-            self._spool.append(started)
-        return started
+        if self._recorder is not None:
+            self._recorder.begin(started)
 
     def environment(self, environ: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment for the command, so that its run is not recorded again.
@@ -135,29 +135,18 @@ class RecordedRun:
         status: int,
         *,
         hosts: Sequence[Mapping[str, str | int | float | None]] = (),
-        output: str = "",
     ) -> None:
         """Write the end of the run to the history. Only the first call has an effect.
 
         `status` is a `returncode` of `subprocess`: if a signal ended the run, its negative number.
-        `hosts` has the result of each host; if there are any, the functions of the hook `after_run`
-        are called, because a run on other machines cannot call those of this one. The last 64 KiB
-        of `output` are kept, but only if the command has `"record": "output"`. Secrets are masked
-        in both.
+        `hosts` has the result of each host, in which secrets are masked; if there are any, the
+        functions of the hook `after_run` are called, because a run on other machines cannot call
+        those of this one.
         """
-        if self._is_finished:
+        started = self._started
+        if started is None or self._is_finished:
             return
         self._is_finished = True
-
-        calls: Sequence[AfterRun] = ()
-        if hosts:
-            calls = self._calls
-        if self._spool is None and not calls:
-            return
-
-        started = self._started
-        if started is None:
-            started = self._write_start()
 
         seconds = time.monotonic() - self._began
         signal = 0
@@ -170,23 +159,12 @@ class RecordedRun:
             seconds=round(seconds, 3),
             status=status,
             signal=signal,
-            output=self._shown_output(output),
             hosts=list(results),
         )
-        if self._spool is not None:
-            self._spool.append(ended)
-        if calls:
-            call_after_run(calls, started, ended, self._messages)
-
-    def _shown_output(self, output: str) -> str:
-        """Return the output for the history, or "" if it is not recorded there."""
-        is_recorded = self._run.supervision.record == OUTPUT
-        if not output or not is_recorded:
-            return ""
-        # Without the secrets, nothing could be masked.
-        if self._secrets is None:
-            return ""
-        return masked_output(output.encode("utf-8", "replace"), self._secrets)
+        if self._recorder is not None:
+            self._recorder.end(ended)
+        if hosts and self._calls:
+            call_after_run(self._calls, started, ended, self._messages)
 
     def _masked_result(
         self, result: Mapping[str, str | int | float | None]

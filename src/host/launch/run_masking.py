@@ -1,14 +1,7 @@
-"""Mask the secrets of a run in its arguments and its output, before they are recorded."""
+"""Mask the secrets of a run in its arguments, before they are recorded."""
 
 from host.caller import RUN
-from host.launch.history import KEPT_BYTES, TAIL_BYTES
-from host.variables.masking import (
-    declared_secrets,
-    hidden_texts,
-    is_secret,
-    masked_line,
-    masked_lines,
-)
+from host.variables.masking import declared_secrets, is_secret, masked_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +10,6 @@ if TYPE_CHECKING:
     from host.launch.plan import Run
 
 MASK = "********"
-# characters of a secret that are masked at the beginning of a cut output
-_SHORTEST_PART = 3
 
 
 def secret_values(run: "Run") -> set[str]:
@@ -80,40 +71,3 @@ def masked_arguments(
 
         arguments = masked_words(declared, arguments)
     return masked_lines(arguments, secrets)
-
-
-def masked_output(output: bytes, secrets: "Collection[str]") -> str:
-    """Return the end of an output with `********` in place of `secrets`.
-
-    Secrets are masked before the end is cut off, so that no part of one remains at the cut. If
-    `output` is itself the end of a longer output, a part of a secret at its beginning is masked.
-    """
-    text = output.decode("utf-8", "replace")
-    if len(output) >= TAIL_BYTES:
-        text = text.lstrip("\ufffd")  # the cut may be inside a character
-        text = _without_partial_secret(text, secrets)
-
-    masked = masked_line(text, secrets)
-    end = masked.encode()[-KEPT_BYTES:]
-    return end.decode("utf-8", "ignore")
-
-
-def _without_partial_secret(text: str, secrets: "Collection[str]") -> str:
-    """Return `text` with `********` in place of the end of a secret at its beginning."""
-    longest = 0
-    for secret in hidden_texts(secrets):
-        longest = max(longest, _overlap(secret, text))
-    if longest == 0:
-        return text
-    return MASK + text[longest:]
-
-
-def _overlap(secret: str, text: str) -> int:
-    """Return the length of the longest end of `secret` with which `text` begins; 0 for none."""
-    beginning = text[:_SHORTEST_PART]
-    start = secret.find(beginning, 1)
-    while start > 0:
-        if text.startswith(secret[start:]):
-            return len(secret) - start
-        start = secret.find(beginning, start + 1)
-    return 0

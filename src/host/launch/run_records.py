@@ -22,26 +22,33 @@ if TYPE_CHECKING:
     from host.launch.plan import Run
 
 
-def started_run(run: "Run") -> StartedRun:
-    """Return what the history knows of a run that starts now."""
+def started_run(
+    run: "Run", start: "float | None" = None, run_id: str = ""
+) -> StartedRun:
+    """Return what the history knows of a run that started at `start`, by default now.
+
+    Without `run_id`, it has the id that its caller has given it, or else a new one.
+    """
     environ = run.installation.environ
-    run_id = ""
+    known_id = ""
     origin = ""
     client = NO_CLIENT
     if RECORDED in environ:
-        from host.launch.recorded_variable import parts_of
+        from host.variables.recorded_variable import parts_of
 
-        run_id, origin, client = parts_of(environ[RECORDED])
-    if not run_id:
-        run_id = new_id()
+        known_id, origin, client = parts_of(environ[RECORDED])
     if not origin:
         origin = origin_of(is_ci(environ))
+    if start is None:
+        start = time.time()
 
+    shown = _masked_arguments(run)
     return StartedRun(
-        id=run_id,
-        start=utc_time(time.time()),
+        id=run_id or known_id or new_id(),
+        start=utc_time(start),
         words=run.words,
-        arguments=_masked_arguments(run),
+        arguments=shown,
+        masked=masked_positions(run.arguments, shown),
         directory=_current_directory(),
         user=user_name(),
         host=posix.uname().nodename,
@@ -63,6 +70,14 @@ def _masked_arguments(run: "Run") -> "Sequence[str]":
     return masked_arguments(run, run.arguments, secret_values(run))
 
 
+def masked_positions(
+    arguments: "Sequence[str]", shown: "Sequence[str]"
+) -> "Sequence[int]":
+    """Return the positions of the arguments that are not shown as they are."""
+    pairs = zip(arguments, shown, strict=True)
+    return [number for number, (given, masked) in enumerate(pairs) if given != masked]
+
+
 def _outer_id(environ: "Mapping[str, str]") -> str:
     if RUN not in environ:
         return ""
@@ -72,25 +87,19 @@ def _outer_id(environ: "Mapping[str, str]") -> str:
     return outer_id(environ)
 
 
-def ended_run(started: StartedRun, ending: CommandEnding, run: "Run") -> EndedRun:
+def ended_run(started: StartedRun, ending: CommandEnding) -> EndedRun:
     """Return what the history knows of a run that has ended."""
-    output = ""
-    if ending.output:
-        from host.launch.run_masking import masked_output, secret_values
-
-        output = masked_output(ending.output, secret_values(run))
     return EndedRun(
         id=started.id,
         seconds=round(ending.seconds, 3),
         status=ending.status,
         signal=ending.signal,
-        output=output,
     )
 
 
 def not_started(status: int) -> CommandEnding:
     """Return the end of a run whose command could not be started."""
-    return CommandEnding(status, 0, False, 0.0, b"")
+    return CommandEnding(status, 0, False, 0.0)
 
 
 def _current_directory() -> str:

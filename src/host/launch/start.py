@@ -4,21 +4,22 @@ Such a run has a parent, which watches it (`host.launch.watched_run`), except th
 run that is nothing else only inherits its lock.
 """
 
+import time
+
 from host.caller import RECORD, RECORDED, RUN, is_on, xdg_home
-from host.catalog.run_keys import OUTPUT, WAIT
+from host.catalog.run_keys import WAIT
 from host.errors import HostError
+from host.processes.process import execute
 from host.record import Record
 from host.variables.chain_entry import with_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn
 
+    from host.launch.history import EndedRun, StartedRun
+    from host.launch.history_file import RunRecorder
     from host.launch.plan import Run
-    from host.launch.recorded_output import RecordedOutput
-    from host.launch.spool import Spool
-    from host.launch.watched_run import CommandEnding
     from host.messages import Messages
     from host.plugin_functions import AfterRun
     from host.processes.process import Exec
@@ -28,14 +29,12 @@ class Demands(Record):
     """What a run asks of its parent.
 
     record      whether it is recorded
-    output      whether the end of its output is recorded, too
     seconds     its time limit, or None
     exclusive   see `Supervision`
     after       the functions of plugins that are called after it
     """
 
     record: bool
-    output: bool
     seconds: "int | None"
     exclusive: "bool | str | None"
     after: "Sequence[AfterRun]"
@@ -63,13 +62,11 @@ def demands_of(run: "Run") -> "Demands | None":
     environ = run.installation.environ
     is_asked = is_on(environ.get(RECORD))
     is_recorded = records(run, is_asked=is_asked)
-    if RECORDED in environ:
-        is_recorded = False  # the caller of this run does it
-    has_output = is_recorded and supervision.record == OUTPUT
+    if is_recorded and RECORDED in environ:
+        is_recorded = not _is_recorded_by_caller(run, environ[RECORDED])
 
     demands = Demands(
         record=is_recorded,
-        output=has_output,
         seconds=supervision.seconds,
         exclusive=supervision.exclusive,
         after=run.catalog.lock.after_runs_of(run.words),
@@ -77,6 +74,15 @@ def demands_of(run: "Run") -> "Demands | None":
     if demands.need_parent or demands.exclusive:
         return demands
     return None
+
+
+def _is_recorded_by_caller(run: "Run", variable: str) -> bool:
+    """Return whether CLI_RECORDED names a run in the history; anything else does not count."""
+    from host.launch.history_file import history_path_of, knows_run
+    from host.variables.recorded_variable import id_of
+
+    run_id = id_of(variable)
+    return bool(run_id) and knows_run(history_path_of(run), run_id)
 
 
 def records(run: "Run", *, is_asked: bool) -> bool:
@@ -108,7 +114,11 @@ def take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None:
     def report(text: str) -> None:
         messages.line(f"{run.program}: {text}")
 
-    return exclusive.take_lock(path, run.words, demands.waits, report)
+    # Only a run inside another run can be inside the holder of the lock.
+    is_inside = RUN in run.installation.environ
+    return exclusive.take_lock(
+        path, run.words, report, waits=demands.waits, is_inside=is_inside
+    )
 
 
 def start_supervised(
@@ -120,82 +130,86 @@ def start_supervised(
 ) -> int:
     """Run a command as `demands` say; return the exit status for this process.
 
-    `lock` is the descriptor from `take_lock`. Does not return if the command needs no parent, or
-    if a signal ended it.
+    `lock` is the descriptor from `take_lock`, which the command inherits. Does not return if the
+    command needs no parent, or if a signal ended it.
     """
+    locks = _inherited_locks(lock)
     if not demands.need_parent:
-        _start_with_lock(replacement, lock)
+        execute(replacement)
 
     # An exclusive run that is nothing else needs none of these.
-    from host.launch.run_records import ended_run, not_started, started_run
+    from host.launch.history import new_id
     from host.launch.watched_run import WatchedRun
 
-    output: "RecordedOutput | None" = None
-    if demands.output:
-        from host.launch.recorded_output import RecordedOutput
-
-        output = RecordedOutput()
-
-    started = started_run(run)
-    spool: "Spool | None" = None
+    start = time.time()
+    run_id = new_id()
     if demands.record:
-        from host.launch.spool import Spool
-
-        spool = Spool(run, messages)
-        spool.append(started)
         # Runs inside this one record its id as that of their outer run.
         environ = dict(replacement.env)
-        environ[RUN] = with_id(environ[RUN], started.id)
+        environ[RUN] = with_id(environ[RUN], run_id)
         replacement = replacement.replaced(env=environ)
 
-    locks = []
-    if lock is not None:
-        locks.append(lock)
-    watched = WatchedRun(replacement, demands.seconds, output=output, kept=locks)
+    watched = WatchedRun(replacement, demands.seconds, kept=locks)
+    failure: HostError | None = None
     try:
-        ending = watched.run()
+        watched.start()
     except HostError as error:
-        if spool:
-            spool.append(ended_run(started, not_started(error.status), run))
-        raise
+        failure = error
 
-    ending = _reported(ending, run, output, messages)
-    ended = ended_run(started, ending, run)
-    if spool:
-        spool.append(ended)
-        spool.empty_if_large(run)
+    # While the command runs, this process is idle: now there is time for the history.
+    from host.launch.run_records import ended_run, not_started, started_run
+
+    if not demands.record:
+        run_id = ""  # a caller that records this run has given it an id
+    started = started_run(run, start, run_id)
+    recorder = _recorder_of(run, demands, messages)
+    recorder.begin(started)
+    if failure is not None:
+        recorder.end(ended_run(started, not_started(failure.status)))
+        raise failure
+
+    ending = watched.wait()
+    if ending.timed_out:
+        called = " ".join(run.words)
+        limit = run.supervision.timeout
+        messages.error(f"{called}: ended by its time limit of {limit}")
+
+    ended = ended_run(started, ending)
+    recorder.end(ended)
     if demands.after:
         from host.launch.after_run import call_after_run
 
         call_after_run(demands.after, started, ended, messages)
-
     return watched.leave(ending)
 
 
-def _start_with_lock(replacement: "Exec", lock: int | None) -> "NoReturn":
-    """Replace this process with the command, which inherits the lock. Raises HostError."""
-    from host.processes.process import execute
+def _inherited_locks(lock: int | None) -> list[int]:
+    """Return the descriptor that the command inherits, if it has a lock."""
+    if lock is None:
+        return []
+    from host.launch.exclusive import inheritable
 
-    if lock is not None:
-        from host.launch.exclusive import inheritable
-
-        inheritable(lock)
-    execute(replacement)
+    return [inheritable(lock)]
 
 
-def _reported(
-    ending: "CommandEnding",
-    run: "Run",
-    output: "RecordedOutput | None",
-    messages: "Messages",
-) -> "CommandEnding":
-    """Print why the run failed if its command cannot know; return the ending with its status."""
-    called = " ".join(run.words)
-    if output is not None and output.failure:
-        messages.error(f"{called}: its output could not be written: {output.failure}")
-        if ending.status == 0:
-            ending = ending.replaced(status=HostError.status)
-    if ending.timed_out:
-        limit = run.supervision.timeout
-        messages.error(f"{called}: ended by its time limit of {limit}")
-    return ending
+class _NoRecorder:
+    """Takes the place of a `RunRecorder` for a run that is not recorded."""
+
+    def begin(self, started: "StartedRun") -> None: ...
+
+    def end(self, ended: "EndedRun") -> None: ...
+
+
+def _recorder_of(
+    run: "Run", demands: Demands, messages: "Messages"
+) -> "RunRecorder | _NoRecorder":
+    """Return what writes the run to the history."""
+    if not demands.record:
+        return _NoRecorder()
+    try:
+        from host.launch.history_file import RunRecorder
+    except ImportError as missing:
+        reason = f"this Python lacks SQLite ({missing})"
+        messages.warn(f"the run is not recorded: {reason}")
+        return _NoRecorder()
+    return RunRecorder(run, messages)

@@ -219,12 +219,10 @@ def _replacement(definition: Definition) -> Iterator[str]:
 
 def _limits(session: Session, definition: Definition) -> Iterator[str]:
     """Yield how the nearest files record and limit the runs of a command."""
-    from host.catalog.run_keys import OUTPUT, WAIT
+    from host.catalog.run_keys import WAIT
 
     supervision = session.installation.config.supervision_of(definition)
-    if supervision.record == OUTPUT:
-        yield "Each run is recorded, with the end of its output."
-    elif supervision.record:
+    if supervision.record:
         yield "Each run is recorded."
 
     if supervision.seconds:

@@ -22,15 +22,18 @@ _REMEDIES = {  # error names, because importing `errno` takes half a percent of 
 
 
 class Exec(Record):
-    """The arguments of `execve`: `path`, `argv` and the complete environment, as text.
+    """The arguments of `execve`: `path`, `argv` and the environment, as text.
 
-    With `holds_interrupt`, SIGINT is blocked until the new process unblocks it.
+    holds_interrupt   SIGINT is blocked until the new process unblocks it
+    library           what CLI_HOST_INIT has behind the process id (see core/lib/init.sh), or "" for
+                      a program that does not load the shell library
     """
 
     path: str
     argv: "Sequence[str]"
     env: "Mapping[str, str]"
     holds_interrupt: bool = False
+    library: str = ""
 
 
 def reserve_standard_descriptors() -> None:
@@ -93,6 +96,11 @@ def exec_now(replacement: Exec) -> "NoReturn":
     environment = {}
     for name, value in replacement.env.items():
         environment[encode(name)] = encode(value)
+    if replacement.library:
+        # Set here, because only the process that becomes the command knows its id: the command may
+        # be a child of the process that planned the run.
+        process = posix.getpid()
+        environment[b"CLI_HOST_INIT"] = encode(f"{process}:{replacement.library}")
 
     if replacement.holds_interrupt:
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])

@@ -5,14 +5,19 @@ from host.text import decode
 
 # A zombie has ended, but its parent has not asked for its status.
 _ENDED_STATES = ("Z", "X")
+_START = 19  # position of the start time among the fields behind the name
 
 
 class ProcessStat(Record):
-    """One process: the name of its program, its state, and the id of its parent."""
+    """One process: the name of its program, its state, the id of its parent, and its start.
+
+    The start is a number of clock ticks as text. It tells a process from a later one with its id.
+    """
 
     name: str
     state: str
     parent: int
+    start: str
 
     @property
     def is_alive(self) -> bool:
@@ -28,7 +33,7 @@ def process_stat(process: int) -> "ProcessStat | None":
         # The name, in parentheses, may contain blanks and parentheses.
         _, _, behind_id = line.partition("(")
         name, _, rest = behind_id.rpartition(")")
-        state, parent = rest.split()[:2]
-        return ProcessStat(name, state, int(parent))
-    except (OSError, ValueError):
+        fields = rest.split()
+        return ProcessStat(name, fields[0], int(fields[1]), fields[_START])
+    except (OSError, ValueError, IndexError):
         return None

@@ -1,8 +1,6 @@
-"""Find all processes that a process started, directly or through others, and end them.
+"""End a process and everything that it started, as far as the chain of parents shows it.
 
-A process can leave its process group and its session, but not its parents: on Linux, an orphan goes
-to the nearest ancestor that called `become_subreaper`. So all of them are found through /proc. On
-other systems, only the processes whose parents still run are found, through `ps`.
+A process whose parent has ended has left that chain, and survives.
 """
 
 import _signal  # not `signal`, which would import `enum`
@@ -14,92 +12,90 @@ from host.processes.process_stat import process_stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterator, Mapping
 
-GRACE_SECONDS = 10.0  # between SIGTERM and SIGKILL
-_LAST_SECONDS = 2.0  # after SIGKILL; a process of another user cannot be ended
-_PR_SET_CHILD_SUBREAPER = 36  # from linux/prctl.h
 _STEP_SECONDS = 0.02  # between two looks at the processes
+# after SIGKILL; a process of another user, such as one that sudo has started, cannot be ended
+_LAST_SECONDS = 2.0
 
 
-def become_subreaper() -> bool:
-    """Make orphans below this process its own children; return whether the system can do so."""
-    try:
-        import ctypes
+def end_tree(root: int, grace: float) -> None:
+    """End the process `root` and its descendants: SIGTERM, then SIGKILL after `grace` seconds.
 
-        libc = ctypes.CDLL(None)
-        status: int = libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    except (ImportError, OSError, AttributeError):
-        return False  # not Linux, or a Python without ctypes
-    return status == 0
+    Returns as soon as all of them have ended. A stopped process gets SIGCONT, so that it can handle
+    SIGTERM. A zombie has ended; its parent reaps it.
+    """
+    # `root` is a child that nobody has waited for, so it gets the signal even without /proc.
+    asked = {root: "", **_tree([root], _processes())}
+    for process in asked:
+        send_signal(process, _signal.SIGTERM)
+        send_signal(process, _signal.SIGCONT)
+    if _have_ended(asked, grace):
+        return
+
+    # What an asked process has started since belongs to it, too.
+    now = _processes()
+    left = [process for process in asked if _is_same(process, asked, now)]
+    killed = _tree(left, now)
+    for process in killed:
+        send_signal(process, _signal.SIGKILL)
+    _have_ended(killed, _LAST_SECONDS)
 
 
-def descendants(root: int) -> "list[int]":
-    """Return the ids of all living processes below the process `root`, parents before children."""
+def _tree(
+    roots: "list[int]", processes: "Mapping[int, tuple[int, str]]"
+) -> "dict[int, str]":
+    """Return `roots` and all processes below them, each with its start."""
     children: dict[int, list[int]] = {}
-    for process, parent in _parents():
+    for process, (parent, _) in processes.items():
         children.setdefault(parent, []).append(process)
 
-    below: list[int] = []
-    pending = [root]
+    found: dict[int, str] = {}
+    pending = list(roots)
     while pending:
-        started = children.get(pending.pop(), [])
-        below += started
-        pending += started
-    return below
+        process = pending.pop()
+        if process in found or process not in processes:
+            continue
+        _, start = processes[process]
+        found[process] = start
+        pending += children.get(process, [])
+    return found
 
 
-def end_all(find: "Callable[[], Iterable[int]]", grace: float = GRACE_SECONDS) -> None:
-    """End the processes that `find` returns: SIGTERM, then SIGKILL after `grace` seconds.
-
-    `find` is called again until it returns nothing, because a process may start others until it
-    has ended. A stopped process gets SIGCONT, so that it can handle SIGTERM. Processes that cannot
-    be ended, such as those of another user, are left after two more seconds.
-    """
-    deadline = time.monotonic() + grace
-    asked: set[int] = set()
-    processes = list(find())
-    while processes:
-        now = time.monotonic()
-        if now >= deadline + _LAST_SECONDS:
-            return
-
-        is_late = now >= deadline
-        for process in processes:
-            if is_late:
-                send_signal(process, _signal.SIGKILL)
-            elif process not in asked:
-                asked.add(process)
-                send_signal(process, _signal.SIGTERM)
-                send_signal(process, _signal.SIGCONT)
-
+def _have_ended(asked: "Mapping[int, str]", seconds: float) -> bool:
+    """Wait until all processes have ended, at most `seconds`; return whether they have."""
+    deadline = time.monotonic() + seconds
+    while True:
+        now = _processes()
+        if not any(_is_same(process, asked, now) for process in asked):
+            return True
+        if time.monotonic() >= deadline:
+            return False
         time.sleep(_STEP_SECONDS)
-        processes = list(find())
 
 
-def freeze(root: int) -> "list[int]":
-    """Stop a process and everything below it; return their ids.
-
-    A process that is stopped starts no other, so none can be missed while they are looked for.
-    """
-    stopped: list[int] = []
-    pending = [root]
-    while pending:
-        for process in pending:
-            send_signal(process, _signal.SIGSTOP)
-        stopped += pending
-
-        # What they had started before they were stopped.
-        pending = [process for process in descendants(root) if process not in stopped]
-    return stopped
+def _is_same(
+    process: int,
+    asked: "Mapping[int, str]",
+    processes: "Mapping[int, tuple[int, str]]",
+) -> bool:
+    """Return whether a process still lives; another one may have its id by now."""
+    if process not in processes:
+        return False
+    _, start = processes[process]
+    return start == asked[process]
 
 
-def _parents() -> "Iterable[tuple[int, int]]":
-    """Yield the id and the parent's id of each living process; zombies are left out."""
+def _processes() -> "dict[int, tuple[int, str]]":
+    """Return the parent's id and the start of each living process, by its id."""
+    return dict(_living())
+
+
+def _living() -> "Iterator[tuple[int, tuple[int, str]]]":
     try:
         names = posix.listdir("/proc")
     except OSError:
-        yield from _parents_by_ps()
+        yield from _living_by_ps()
         return
 
     for name in names:
@@ -107,21 +103,24 @@ def _parents() -> "Iterable[tuple[int, int]]":
             continue
         stat = process_stat(int(name))
         if stat is not None and stat.is_alive:
-            yield int(name), stat.parent
+            yield int(name), (stat.parent, stat.start)
 
 
-def _parents_by_ps() -> "Iterable[tuple[int, int]]":
+def _living_by_ps() -> "Iterator[tuple[int, tuple[int, str]]]":
     """Yield the same where there is no /proc, as on macOS."""
     import subprocess
 
-    listing = subprocess.run(
-        ["/bin/ps", "-A", "-o", "pid=,ppid=,state="],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        listing = subprocess.run(
+            ["/bin/ps", "-A", "-o", "pid=,ppid=,state=,lstart="],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return  # a bare chroot
 
     for line in listing.stdout.splitlines():
-        process, parent, state = line.split()[:3]
+        process, parent, state, start = line.split(maxsplit=3)
         if not state.startswith("Z"):
-            yield int(process), int(parent)
+            yield int(process), (int(parent), start)

@@ -140,18 +140,20 @@ def exec_of(
     with `program`.
     """
     start = start_of(file, environ)
-    env = dict(environ)
+    argv = [*start.argv, *args]
     library = ""
     if with_library and start.loads_library:
-        library = shell_library(env["LIB_DIR"])
-    if library:
-        # init.sh restores the caller's BASH_ENV: "s" and its value, or "u" if it was unset
-        callers = "u"
-        if "BASH_ENV" in env:
-            callers = f"s{env['BASH_ENV']}"
-        env["BASH_ENV"] = _escaped(library)
-        env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{callers}"
-    return Exec(start.program, [*start.argv, *args], env)
+        library = shell_library(environ["LIB_DIR"])
+    if not library:
+        return Exec(start.program, argv, environ)
+
+    # init.sh restores the caller's BASH_ENV: "s" and its value, or "u" if it was unset
+    callers = "u"
+    if "BASH_ENV" in environ:
+        callers = f"s{environ['BASH_ENV']}"
+    name = program.replace(":", "")
+    env = {**environ, "BASH_ENV": _escaped(library)}
+    return Exec(start.program, argv, env, library=f"{name}:{callers}")
 
 
 def shell_library(lib_dir: str) -> str:

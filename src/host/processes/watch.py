@@ -25,7 +25,7 @@ END = b"\0\0"  # the last bytes of a report
 REPORT_DESCRIPTOR = 250
 MOST_PRINTED = 1 << 30  # bytes
 
-_GRACE_SECONDS = 0.2  # the time between SIGTERM and SIGKILL
+_GRACE_SECONDS = 1.0  # between SIGTERM and SIGKILL
 _TICK = 0.02  # seconds between looks at a child, on a system that cannot report its end
 _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 _CHUNK = 1 << 16
@@ -133,11 +133,13 @@ class Watch:
         *,
         is_report: bool = False,
         keeps_background: bool = False,
+        grace: float = _GRACE_SECONDS,
     ) -> None:
         self.seconds = seconds
         self.most = most
         self.is_report = is_report
         self.keeps_background = keeps_background
+        self.grace = grace
         self.pid = 0  # 0 until the child has started
         self.status: int | None = None  # None until the child has been reaped
         self.caught: list[int] = []
@@ -284,29 +286,25 @@ class Watch:
         return self.status is not None
 
     def _end(self, *, gently: bool) -> None:
-        """Kill the child and its process group.
+        """Kill the child, and all that it left in its process group.
 
-        With `gently`, the group gets SIGTERM first, so that a run that settings.conf has started
-        can end its own child. That child is in another session and would otherwise survive.
+        With `gently`, the child and its descendants get SIGTERM first, and time to end by
+        themselves, as a command gets at its time limit.
         """
-        if gently:
-            import time
+        if gently and self.status is None:
+            # Imported here, because few children must be ended.
+            from host.processes.process_tree import end_tree
 
-            self._kill(_signal.SIGTERM)
-            time.sleep(_GRACE_SECONDS)
+            end_tree(self.pid, self.grace)
 
-        self._kill(_signal.SIGKILL)
-
-    def _kill(self, number: int) -> None:
         try:
-            posix.killpg(self.pid, number)
+            posix.killpg(self.pid, _signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass
-
         # A forked child may not have its own process group yet. One that has been reaped has no
         # process id any more.
         if self.status is None:
-            send_signal(self.pid, number)
+            send_signal(self.pid, _signal.SIGKILL)
 
     def _wait(self, flags: int = 0) -> None:
         """Reap the child, if that has not happened, and keep its exit status."""

@@ -78,9 +78,14 @@ class ChainEntry:
 
     def _nearest_id(self) -> str:
         """Return the id that the caller gives this run, or that of the nearest recorded run."""
-        run_id = self._environ.get(RECORDED, "").partition(":")[0]
-        if run_id or RUN not in self._environ:
-            return run_id
+        if RECORDED in self._environ:
+            from host.variables.recorded_variable import id_of
+
+            run_id = id_of(self._environ[RECORDED])
+            if run_id:
+                return run_id
+        if RUN not in self._environ:
+            return ""
         from host.variables.nested import outer_id
 
         return outer_id(self._environ)

@@ -52,6 +52,7 @@ _NO_SECRET_WORDS = frozenset(["BYPASS", "COMPASS", "COMPAT", "MONKEY"])
 _DIGITS = "0123456789"
 
 _MASK = "********"
+_SHORTEST_BASE64 = 6  # characters
 _SHORT = 3  # minimum length of a secret that is masked inside other values
 _SWITCHES = frozenset(
     ["0", "1", "false", "no", "none", "null", "off", "on", "true", "yes"]
@@ -197,10 +198,10 @@ def masked_lines(texts: "Iterable[str]", secrets: "Iterable[str]") -> list[str]:
 def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
     """Return the texts that must not appear in place of `secrets`, the longest first.
 
-    These are the secrets themselves, as a JSON string contains them, and each of their lines,
-    because a terminal prints a private key with other line ends, and a program may print one line
-    of it. A text of one or two characters is not hidden, because too many texts contain it. The
-    same applies to switches such as `true` and `off`, and to lines without a letter or digit::
+    These are the secrets themselves, as JSON, base64 or an address contains them, and each of their
+    lines, because a terminal prints a private key with other line ends, and a program may print one
+    line of it. A text of one or two characters is not hidden, because too many texts contain it.
+    The same applies to switches such as `true` and `off`, and to lines without a letter or digit::
 
         for hidden in hidden_texts(secrets):
             output = output.replace(hidden, "********")
@@ -212,6 +213,8 @@ def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
             if is_hidden_everywhere(text):
                 texts.add(text)
                 texts.update(_json_forms(text))
+                texts.update(_base64_forms(text))
+                texts.update(_address_forms(text))
 
         for line in secret.splitlines():
             # A line such as `  },` is in most texts in JSON.
@@ -245,6 +248,48 @@ def _json_forms(text: str) -> "list[str]":
     escaped = encode_basestring_ascii(text)
     unicode = encode_basestring(text)
     return [escaped[1:-1], unicode[1:-1]]
+
+
+def _base64_forms(text: str) -> "list[str]":
+    """Return what base64 makes of `text`, wherever it begins in what is encoded.
+
+    Three bytes become four characters, so there are three forms. A character that also depends on
+    the bytes around `text` is no part of a form. Short forms would be in too many texts.
+    """
+    from binascii import b2a_base64
+
+    content = text.encode("utf-8", "surrogateescape")
+    forms = []
+    for before in range(3):
+        encoded = b2a_base64(bytes(before) + content, newline=False).decode()
+        first = -(-before * 4 // 3)
+        last = (before + len(content)) * 4 // 3
+        form = encoded[first:last]
+        if len(form) >= _SHORTEST_BASE64:
+            forms += [form, form.replace("+", "-").replace("/", "_")]
+    return forms
+
+
+def _address_forms(text: str) -> "list[str]":
+    """Return `text` as addresses contain it (`%2F`), if it differs."""
+    upper = ""
+    for byte in text.encode("utf-8", "surrogateescape"):
+        character = chr(byte)
+        if character.isascii() and (character.isalnum() or character in "-._~"):
+            upper += character
+        else:
+            upper += f"%{byte:02X}"
+    if upper == text:
+        return []
+    # A path keeps its slashes, and a form has `+` for a blank.
+    forms = [upper, upper.replace("%2F", "/"), upper.replace("%20", "+")]
+    return [*forms, *[_lower_escapes(form) for form in forms]]
+
+
+def _lower_escapes(form: str) -> str:
+    """Return an address with its escapes in lower case."""
+    first, *rest = form.split("%")
+    return "%".join([first, *[part[:2].lower() + part[2:] for part in rest]])
 
 
 def masked_text(text: str) -> str:

@@ -50,9 +50,28 @@ def test_one_that_is_well(install: Install) -> None:
         assert found.all == (
             0,
             "no problems in: installation, launcher, PATH, completion, programs, permissions, "
-            "settings, definitions, requirements, plugins, records, lock, projects, leftovers\n",
+            "settings, definitions, requirements, plugins, records, lock, history, projects, "
+            "leftovers\n",
             "",
         )
+
+
+def test_in_a_deleted_directory(install: Install) -> None:
+    made = install(WELL)
+    gone = made.home / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        ["/bin/bash", "-c", f"cd {gone}; rmdir {gone}; {made.launcher} self doctor"],
+        env={
+            "PATH": f"{made.launcher.parent}:{os.environ['PATH']}",
+            "HOME": str(made.home),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "cannot be checked" not in done.stdout
+    assert done.stderr == ""
 
 
 WRONG: dict[str, tuple[Any, str, str, str]] = {

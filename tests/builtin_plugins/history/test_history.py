@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from host.launch.spool import LARGE_SPOOL
+from host import OperationError
+from host.launch.history_file import HistoryFile
 from testing.installation import CLI, Made
 from testing.terminal import on_terminal
 from testing.waiting import wait_until
@@ -34,10 +35,9 @@ def runs(made: Made, *options: str) -> list[dict[str, Any]]:
     return found
 
 
-def spool(made: Made) -> Path:
-    """Return the path of the spool file."""
+def database_of(made: Made) -> Path:
     [database] = made.home.glob(".local/state/cli-host/history/*.sqlite3")
-    return database.with_suffix(".spool")
+    return database
 
 
 def test_what_is_recorded(install: Callable[..., Made]) -> None:
@@ -61,7 +61,6 @@ def test_what_is_recorded(install: Callable[..., Made]) -> None:
         "client": {},
         "hosts": [],
         "outer": "",
-        "output": "",
     }
 
 
@@ -96,11 +95,6 @@ def test_what_is_recorded(install: Callable[..., Made]) -> None:
             {"CLI_RECORD": "1"},
             0,
         ),
-        (
-            {"commands/a/s": script("true", record=True)},
-            {"CLI_RECORDED": "0123456789ab"},
-            0,
-        ),
     ],
     ids=[
         "by default",
@@ -109,7 +103,6 @@ def test_what_is_recorded(install: Callable[..., Made]) -> None:
         "nearest wins",
         "category.json",
         "never",
-        "by the caller",
     ],
 )
 def test_which_runs_are_recorded(
@@ -189,8 +182,6 @@ def test_show_rerun_clear(install: Callable[..., Made], tmp_path: Path) -> None:
     )  # no terminal to ask on
     assert len(runs(made)) == 2
     assert made.run("self", "history", "show", "zzz").status == 2
-    assert made.run("self", "history", "clear", "--yes").stdout == "deleted 2 runs\n"
-    assert runs(made) == []
 
 
 def test_the_outer_run(install: Callable[..., Made]) -> None:
@@ -208,14 +199,6 @@ def test_the_outer_run(install: Callable[..., Made]) -> None:
     assert outer_run["outer"] == ""
 
 
-def test_csv(install: Callable[..., Made]) -> None:
-    made = install({"commands/s": script("true", record=True)})
-    made.run("s", "a b")
-    heading, row = made.run("self", "history", "--format", "csv").stdout.splitlines()
-    assert heading.startswith("id,start,seconds,words,arguments,directory")
-    assert ",s,'a b'," in row
-
-
 def test_no_secret_is_recorded(install: Callable[..., Made], tmp_path: Path) -> None:
     secrets = {
         "of a file": "fromfile9c1",
@@ -228,7 +211,7 @@ def test_no_secret_is_recorded(install: Callable[..., Made], tmp_path: Path) -> 
         {
             "commands/s": script(
                 'echo "$FROM_FILE $API_TOKEN $ARG_PIN $2"; echo "$FROM_FILE" >&2',
-                record="output",
+                record=True,
                 secrets={"FROM_FILE": f"file:{tmp_path}/key"},
                 args=[
                     {"name": "--pin", "value": "PIN", "secret": True},
@@ -256,92 +239,44 @@ def test_no_secret_is_recorded(install: Callable[..., Made], tmp_path: Path) -> 
         "********",
         "open",
     ]
-    assert run["output"].count("********") == 4
     for file in made.home.rglob("*"):
         if file.is_file():
             content = file.read_bytes()
             assert not [
                 name for name, text in secrets.items() if text.encode() in content
             ]
-    assert (
-        made.run("self", "history", "rerun", run["id"], "--yes").status == 1
-    )  # masked
+    refused = made.run("self", "history", "rerun", run["id"], "--yes")
+    assert (refused.status, refused.stdout) == (1, "")
+    assert "arguments 1, 2 and 3 had a secret, which is not recorded" in refused.stderr
+    shown = made.run("self", "history", "show", run["id"]).stdout
+    assert "masked:    arguments 1, 2 and 3\n" in shown
 
 
-@pytest.fixture
-def keyed(install: Callable[..., Made], tmp_path: Path) -> tuple[Made, Path]:
-    """An installation with commands that print the secret in a file, and that file."""
+def test_an_argument_that_looks_masked_is_repeated(
+    install: Callable[..., Made],
+) -> None:
+    made = install({"commands/say": script('echo "$@"', record=True)})
+    words = ["********", "https://…@example.org", "wait …"]
+    made.run("say", *words)
+    [run] = runs(made)
+    again = made.run("self", "history", "rerun", run["id"], "--yes")
+    assert again.all == (0, f"{' '.join(words)}\n", "")
+
+
+def test_a_secret_of_an_outer_run(install: Callable[..., Made], tmp_path: Path) -> None:
     key = tmp_path / "key"
+    key.write_text("outer5e6f")
     secrets = {"DEPLOY": f"file:{key}"}
+    call = '"$CLI_DIR/core/cli" inner "x-$DEPLOY"'
     made = install(
         {
-            "commands/key": script(
-                f"cat {key}; sed -n 2p {key}", record="output", secrets=secrets
-            ),
-            "commands/many": script(
-                'for ((i = 0; i < 60; i++)); do printf %s "$DEPLOY"; done',
-                record="output",
-                secrets=secrets,
-            ),
-            "commands/outer": script(
-                '"$CLI_DIR/core/cli" inner "x-$DEPLOY"', secrets=secrets
-            ),
-            "commands/inner": script('echo "$1"', record="output"),
+            "commands/outer": script(call, secrets=secrets),
+            "commands/inner": script('echo "$1"', record=True),
         }
     )
-    return made, key
-
-
-def test_the_lines_of_a_secret(keyed: tuple[Made, Path]) -> None:
-    made, key = keyed
-    lines = ["-----BEGIN KEY-----", "first9b1c", "second7d2e", "-----END KEY-----"]
-    key.write_text("\n".join(lines) + "\n")
-    assert made.run("key").status == 0
-    assert on_terminal(made, "key")[0] == 0  # a terminal prints CR LF
-    terminal, pipe = runs(made)
-    assert pipe["output"].splitlines() == ["********", "********"]
-    assert terminal["output"].splitlines() == ["********"] * 5
-
-
-def test_a_secret_in_json(install: Callable[..., Made], tmp_path: Path) -> None:
-    key = tmp_path / "key"
-    key.write_text('pa"ss9b1c')
-    printed = r'{"key": "pa\"ss9b1c"}'
-    files = {
-        "commands/key": script(
-            f"echo '{printed}'", record="output", secrets={"DEPLOY": f"file:{key}"}
-        )
-    }
-    made = install(files)
-    assert made.run("key").stdout == f"{printed}\n"
-    [run] = runs(made)
-    assert run["output"] == '{"key": "********"}\n'
-
-
-def test_a_secret_at_the_cut(keyed: tuple[Made, Path]) -> None:
-    made, key = keyed
-    secret = "".join(chr(ord("a") + number * number % 23) for number in range(4001))
-    key.write_text(secret)
-    assert made.run("many").status == 0
-    [run] = runs(made)
-    assert set(run["output"]) == {"*"}
-
-
-def test_a_secret_of_an_outer_run(keyed: tuple[Made, Path]) -> None:
-    made, key = keyed
-    key.write_text("outer5e6f")
     assert made.run("outer").stdout == "x-outer5e6f\n"
     [run] = runs(made)
-    assert (run["arguments"], run["output"]) == (["x-********"], "x-********\n")
-
-
-def test_the_end_of_long_output(install: Callable[..., Made]) -> None:
-    made = install({"commands/s": script("seq 100000; echo the end", record="output")})
-    done = made.run("s")
-    assert len(done.stdout.splitlines()) == 100_001
-    [run] = runs(made)
-    assert run["output"].endswith("100000\nthe end\n")
-    assert len(run["output"]) == 64 << 10
+    assert run["arguments"] == ["x-********"]
 
 
 @pytest.mark.slow
@@ -380,20 +315,44 @@ def test_a_killed_run_is_lost_and_others_are_not(install: Callable[..., Made]) -
     )
     assert process.stdout is not None
     process.stdout.readline()
-    assert [run["status"] for run in runs(made, "--running")] == [None]
+    wait_until(lambda: runs(made, "--running"))
     process.kill()
     process.wait()
     assert runs(made, "--running") == []
     assert "lost" in made.run("self", "history").stdout
 
 
-def test_a_line_that_is_cut_off_is_reported_with_one_path(
-    install: Callable[..., Made],
-) -> None:
-    made = install({"commands/s": script("echo done", record=True)})
+def test_clear_deletes_all_but_living_runs(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("echo ready; read line", record=True)})
+
+    def started() -> subprocess.Popen[bytes]:
+        environ = {"PATH": os.environ["PATH"], "HOME": str(made.home)}
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        process = subprocess.Popen([made.launcher, "s"], env=environ, **streams)
+        assert process.stdout is not None
+        process.stdout.readline()
+        wait_until(lambda: process.pid in _processes(made))
+        return process
+
     made.run("s")
-    assert len(runs(made)) == 1
-    spool(made).write_bytes(b"\n" * 1000)
+    lost = started()
+    lost.kill()
+    lost.communicate()
+    living = started()
+    assert made.run("self", "history", "clear", "--yes").stdout == "deleted 2 runs\n"
+    assert [run["status"] for run in runs(made)] == [None]
+    living.communicate(b"end\n")
+    [run] = runs(made)
+    assert (run["status"], run["words"]) == (0, ["s"])
+
+
+def _processes(made: Made) -> list[int]:
+    with sqlite3.connect(database_of(made)) as connection:
+        return [row[0] for row in connection.execute("SELECT process FROM runs")]
+
+
+def test_a_limit_of_file_sizes_stops_no_run(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("echo done", record=True)})
     limited = 'ulimit -f 1; exec "$0" "$@"'  # files of at most 1024 bytes
     done = subprocess.run(
         ["bash", "-c", limited, made.launcher, "s"],
@@ -404,114 +363,102 @@ def test_a_line_that_is_cut_off_is_reported_with_one_path(
     )
     assert done.stdout == "done\n"
     [warning] = done.stderr.splitlines()
-    assert warning.startswith(
-        f"cli: warning: the run is not recorded: {spool(made)}: only 24 of "
-    )
+    assert warning.startswith("cli: warning: the run is not recorded: ")
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "locked",
-        "garbage",
-        "empty",
-        "newer",
-        "directory",
-        "read-only folder",
-        "full disk",
-    ],
-)
+def test_a_locked_database_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "history/acme.sqlite3"
+    with HistoryFile(str(path)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(OperationError, match="database is locked"):
+            HistoryFile(str(path), seconds=0.05).__enter__()
+
+
+def _make_newer(database: Path) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute("PRAGMA user_version = 99")
+
+
+def _make_pipe(database: Path) -> None:
+    database.unlink()
+    os.mkfifo(database)
+
+
+def _make_link(database: Path) -> None:
+    database.rename(database.parent / "else")
+    database.symlink_to("else")
+
+
+def _make_file_of_folder(database: Path) -> None:
+    shutil.rmtree(database.parent)
+    database.parent.write_text("not a directory")
+
+
+# What is done to the database, and what the warning and `self doctor` say.
+DAMAGES: Mapping[str, tuple[Callable[[Path], object], str]] = {
+    "garbage": (lambda path: path.write_bytes(b"garbage" * 999), "is not a database"),
+    "newer": (_make_newer, "was written by a newer version"),
+    "a pipe": (_make_pipe, "is not a regular file"),
+    "a link": (_make_link, "Too many levels of symbolic links"),
+    "writable by others": (lambda path: path.chmod(0o666), "run: chmod 600"),
+    "no folder": (_make_file_of_folder, "Not a directory"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_history_never_stops_a_run(
-    install: Callable[..., Made], damage: str, tmp_path: Path
+    install: Callable[..., Made], damage: str
 ) -> None:
     made = install({"commands/s": script("echo done", record=True)})
     made.run("s")
-    assert len(runs(made)) == 1
-    database = spool(made).with_suffix(".sqlite3")
-    connection = sqlite3.connect(database)
-    if damage == "locked":
-        connection.execute("BEGIN EXCLUSIVE")
-    elif damage == "garbage":
-        database.write_bytes(b"garbage" * 999)
-    elif damage == "empty":
-        database.write_bytes(b"")
-    elif damage == "newer":
-        connection.execute("PRAGMA user_version = 99")
-    elif damage == "directory":
-        database.unlink()
-        database.mkdir()
-    elif damage == "read-only folder":
-        database.parent.rename(tmp_path / "away")
-        database.parent.write_text("not a directory")
-    elif damage == "full disk":
-        spool(made).symlink_to("/dev/full")
+    database = database_of(made)
+    destroy, reason = DAMAGES[damage]
+    destroy(database)
+
     done = made.run("s")
     assert done.all[:2] == (0, "done\n")
-    if damage in ("read-only folder", "full disk"):
-        assert done.stderr.count("\n") == 1
-        assert "the run is not recorded" in done.stderr
-    else:
-        assert done.stderr == ""
-        shown = made.run("self", "history")
-        if damage == "empty":  # a new history begins
-            assert shown.status == 0
-        else:
-            assert (shown.status, shown.stdout) == (1, "")
-            assert shown.stderr.count("\n") == 1
-            assert str(database) in shown.stderr
-    connection.close()
-    if damage in ("locked", "newer"):
-        with sqlite3.connect(database) as repaired:
-            repaired.execute("PRAGMA user_version = 1")
-        assert len(runs(made)) == 2  # the second run waited in the spool
+    [warning] = done.stderr.splitlines()
+    assert f"the run is not recorded: {database}" in warning
+    assert reason in warning
+
+    shown = made.run("self", "history")
+    assert (shown.status, shown.stdout) == (1, "")
+    assert shown.stderr.count("\n") == 1
+    assert reason in shown.stderr
+    checked = made.run("self", "doctor")
+    assert checked.status == 1
+    assert reason in checked.stdout
 
 
-def test_a_lock_on_the_spool_stops_no_run(install: Callable[..., Made]) -> None:
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_the_history_of_another_user_is_not_used(install: Callable[..., Made]) -> None:
     made = install({"commands/s": script("echo done", record=True)})
     made.run("s")
-    runs(made)
-    with spool(made).open("w") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        fcntl.flock(file, fcntl.LOCK_EX)
-        assert made.run("s").all == (0, "done\n", "")
-        assert len(runs(made)) == 2
+    os.chown(database_of(made), 1, 1)
+    done = made.run("s")
+    assert done.all[:2] == (0, "done\n")
+    assert "belongs to user 1" in done.stderr
 
 
-def test_lines_that_no_run_has_written(install: Callable[..., Made]) -> None:
+def test_a_history_of_version_1(install: Callable[..., Made]) -> None:
     made = install({"commands/s": script("true", record=True)})
-    made.run("s")
-    [run] = runs(made)
-    end = {
-        "id": run["id"],
-        "seconds": 1,
-        "status": 0,
-        "signal": 0,
-        "output": "",
-        "hosts": [],
-    }
-    lines = [
-        "null",
-        "{}",
-        "[" * 100_000,
-        '{"id": "half',
-        json.dumps({"id": "0123456789ab", "start": "2026-01-01", "words": 5}),
-        json.dumps({**end, "status": 10**30}),
-        json.dumps({**end, "seconds": float("nan")}),
-        json.dumps({**end, "hosts": ["web1"]}),
-        json.dumps({**end, "id": 5}),
-        json.dumps({**end, "id": "only an end"}),
-    ]
-    spool(made).write_text("\n".join([*lines, "\xff\0", ""]), encoding="latin-1")
-    assert runs(made) == [run]
-    assert made.run("self", "history", "show", "only").status == 2
+    made.run("s", "********")
+    with sqlite3.connect(database_of(made)) as connection:
+        connection.execute("ALTER TABLE runs DROP COLUMN masked")
+        connection.execute("ALTER TABLE runs ADD COLUMN output TEXT")
+        connection.execute("PRAGMA user_version = 1")
+    made.run("s", "new")
+    new, old = runs(made)
+    assert (old["arguments"], new["arguments"]) == (["********"], ["new"])
+    refused = made.run("self", "history", "rerun", old["id"], "--yes")
+    assert refused.status == 1
 
 
 @pytest.mark.slow
 def test_a_damaged_row(install: Callable[..., Made]) -> None:
     made = install({"commands/s": script("true", record=True)})
     made.run("s")
-    runs(made)
-    database = spool(made).with_suffix(".sqlite3")
+    database = database_of(made)
     for words in ("half", "5", "[5]", "[" * 100_000):
         with sqlite3.connect(database) as connection:
             connection.execute("UPDATE runs SET words = ?", (words,))
@@ -519,34 +466,8 @@ def test_a_damaged_row(install: Callable[..., Made]) -> None:
         assert (shown.status, shown.stdout) == (1, "")
         assert shown.stderr.endswith(
             f"{database}: the history cannot be used: a row is damaged;"
-            " move the file aside to begin a new history\n"
+            " move the file away to begin a new history\n"
         )
-
-
-def test_an_interrupted_import_is_repeated(install: Callable[..., Made]) -> None:
-    made = install({"commands/s": script("true", record=True)})
-    made.run("s")
-    runs(made)
-    made.run("s")
-    file = spool(made)
-    file.rename(f"{file}.0123456789ab")  # as an import that was killed leaves it
-    made.run("s")
-    damaged = file.read_bytes() + b'\n{"id": "half'
-    file.write_bytes(damaged)
-    assert len(runs(made)) == 3
-    assert len(runs(made)) == 3
-    assert sorted(file.parent.iterdir()) == [file.with_suffix(".sqlite3")]
-
-
-def test_a_large_spool_is_moved_without_a_reader(install: Callable[..., Made]) -> None:
-    made = install({"commands/s": script("true", record=True)})
-    made.run("s")
-    runs(made)
-    file = spool(made)
-    file.write_bytes(b"\n" * (LARGE_SPOOL - 1))
-    made.run("s")
-    wait_until(lambda: not file.exists() and not list(file.parent.glob("*.spool.*")))
-    assert len(runs(made)) == 2
 
 
 @pytest.mark.slow
@@ -554,8 +475,7 @@ def test_old_runs_are_deleted(install: Callable[..., Made]) -> None:
     limits = {**CLI, "record": True, "history": {"runs": 3, "days": 30}}
     made = install({"commands/s": script("true"), "core/cli.json": limits})
     made.run("s", "old")
-    runs(made)
-    database = spool(made).with_suffix(".sqlite3")
+    database = database_of(made)
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE runs SET start = '2020-01-01T00:00:00.000Z'")
     for number in range(5):

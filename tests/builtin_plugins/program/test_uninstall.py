@@ -81,7 +81,7 @@ def test_the_history_and_the_locks_stay_unless_they_are_purged(
     state = made.home / ".local/state/cli-host"
     [locks] = (state / "locks").iterdir()
     own = [*(state / "history").iterdir(), locks]
-    assert {path.suffix for path in own} == {".spool", ".sqlite3", ""}
+    assert {path.suffix for path in own} == {".sqlite3", ""}
     other = state / "history/other-12345678.sqlite3"
     other.write_text("")
     done = made.run("self", "uninstall", "--yes", *(["--purge"] if purge else []))

@@ -21,7 +21,7 @@ def made(install: Callable[..., Made]) -> Made:
     return install(
         {
             "commands/app/ship/command.json": command(
-                record="output",
+                record=True,
                 envs={"APP_TOKEN": "hunter2"},
                 args=[
                     {"name": "words..."},
@@ -82,7 +82,7 @@ def test_a_run_is_recorded_once(made: Made) -> None:
             "address": None,
         }
     ]
-    recorded.finish(done.returncode, hosts=hosts, output="hunter2 s3cr3t end")
+    recorded.finish(done.returncode, hosts=hosts)
     recorded.finish(0)
     inner, outer = history(made)
     assert (inner["words"], inner["outer"]) == (["log", "note"], recorded.id)
@@ -90,7 +90,6 @@ def test_a_run_is_recorded_once(made: Made) -> None:
     assert outer["arguments"] == ["x", "in ********", "--pin", "********"]
     assert (outer["origin"], outer["client"]) == ("mcp", {**CLIENT, "tool": "a=b"})
     assert outer["hosts"] == [{**hosts[0], "reason": "no ********"}]
-    assert outer["output"] == "******** ******** end"
     shown = made.run("self", "history", "show", recorded.id).stdout
     assert "  host: web1, status: 3, reason: no ********, seconds: 0.5\n" in shown
     for file in made.home.rglob("cli-host/history/*"):
@@ -98,11 +97,11 @@ def test_a_run_is_recorded_once(made: Made) -> None:
             assert secret not in file.read_bytes()
 
 
-def test_a_signal_and_output_that_is_not_kept(made: Made) -> None:
+def test_a_signal(made: Made) -> None:
     recorded = program_of(made).record(("plain",), origin="fleet")
-    recorded.finish(-15, output="text")
+    recorded.finish(-15)
     [run] = history(made, "--origin", "fleet")
-    assert (run["status"], run["signal"], run["output"]) == (143, 15, "")
+    assert (run["status"], run["signal"]) == (143, 15)
 
 
 def test_nothing_is_recorded_if_cli_json_forbids_it(made: Made) -> None:
@@ -132,7 +131,7 @@ def test_the_command_does_not_see_who_recorded_it(made: Made) -> None:
 def test_no_argument_is_recorded_if_the_secrets_are_unknown(made: Made) -> None:
     made.write({"config/settings.conf": "exit 1\n"})
     program = program_of(made)
-    program.record(("plain",), ["hunter2"], origin="mcp").finish(1, output="hunter2")
+    program.record(("plain",), ["hunter2"], origin="mcp").finish(1)
     [run] = history(made)
     assert (run["arguments"], run["status"]) == (["********"], 1)
 
@@ -143,17 +142,25 @@ def test_a_caller_that_learns_the_secrets_from_the_run(made: Made) -> None:
     program = program_of(made)
     given = ("app", "ship"), ["s3cr3t", "in t0p", "--pin=4711"]
     recorded = program.record(*given, origin="mcp", starts=False)
-    assert history(made) == []
+    [run] = history(made)
+    assert (run["id"], run["arguments"]) == (recorded.id, ["********"] * 3)
     recorded.start(["s3cr3t"])
     recorded.start(["t0p"])
-    recorded.finish(0, output="s3cr3t end")
+    recorded.finish(0)
     [run] = history(made)
-    assert (run["id"], run["output"]) == (recorded.id, "******** end")
     assert run["arguments"] == ["********", "in t0p", "--pin=********"]
     assert not (made.home / "read").exists()
-    program.record(*given, origin="mcp", starts=False).finish(1, output="s3cr3t")
+    program.record(*given, origin="mcp", starts=False).finish(1)
     unknown = history(made)[0]
-    assert (unknown["arguments"], unknown["output"]) == (["********"] * 3, "")
+    assert unknown["arguments"] == ["********"] * 3
+
+
+@pytest.mark.parametrize("given", ["x", "0123456789ab", "0123456789ab:mcp:name=x"])
+def test_only_an_id_in_the_history_counts_as_recorded(made: Made, given: str) -> None:
+    assert made.run("log", "note", env={"CLI_RECORDED": given}).status == 0
+    [run] = history(made)
+    assert run["words"] == ["log", "note"]
+    assert run["id"] != given[:12]
 
 
 def test_unknown_words(made: Made) -> None:

@@ -11,6 +11,6 @@ from host.launch.state_files import installation_name
 def test_a_long_name_of_an_installation_leaves_room_for_suffixes(letter: str) -> None:
     folder = letter * (255 // len(letter.encode()))
     name = installation_name(f"/srv/{folder}")
-    assert len(f"{name}.sqlite3.spool".encode()) <= 255
+    assert len(f"{name}.sqlite3-journal".encode()) <= 255
     assert name.startswith(letter * 60)
     assert name != installation_name(f"/opt/{folder}")

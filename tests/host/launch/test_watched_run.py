@@ -1,4 +1,7 @@
-"""A run with a parent that watches it, compared with the same run that becomes its command."""
+"""A run with a parent that waits: on a terminal, at its time limit, and if it cannot start.
+
+What its script gets is compared with an ordinary run in test_kinds_of_run.py.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from testing.installation import CLI, Made
+from testing.installation import Made
 from testing.interactive import typed
 from testing.machine import needs
 from testing.processes import processes_left_with
@@ -21,94 +23,8 @@ from testing.waiting import wait_until
 RECORDED = {"CLI_RECORD": "1"}
 _PYTHON = sys.executable
 
-_WAIT = "cat <&${COPROC[0]}; wait $pid"
 _FOREVER = "while :; do sleep 0.05; done"
 _SUDO = "sudo -n -u nobody"  # with `use_pty`, the default of Debian, it is a terminal of its own
-_COPROC = "coproc $RUN; pid=$COPROC_PID; read -u ${COPROC[0]} x"
-
-# Each situation: a bash script, and a shell line in which "$RUN" starts it.
-SITUATIONS = {
-    "success": ("echo done", "$RUN"),
-    "status": ("exit 7", "$RUN"),
-    "status 255": ("exit 255", "$RUN"),
-    "arguments": ('printf "<%s>" "$@"', "$RUN 'a b' '' -x --help y"),
-    "killed by TERM": ("kill -TERM $$; sleep 9", "$RUN"),
-    "killed by KILL": ("kill -KILL $$; sleep 9", "$RUN"),
-    "killed by INT": ("kill -INT $$; sleep 9", "$RUN"),
-    "killed by PIPE": ("kill -PIPE $$; sleep 9", "$RUN"),
-    "dumped core": ("ulimit -c 0; kill -SEGV $$; sleep 9", "$RUN"),
-    "stdin is a pipe": ("cat; echo end", "printf 'a\\nb' | $RUN"),
-    "stdin is a file": ("read line; echo $line", "$RUN < /etc/passwd"),
-    "stdin is empty": ("cat; echo end", "$RUN < /dev/null"),
-    "stdin is closed": (
-        "[ -e /proc/self/fd/0 ] && readlink /proc/self/fd/0",
-        "$RUN <&-",
-    ),
-    "stdout is closed": ("echo lost || echo cannot >&2", "$RUN >&-"),
-    "stdout is full": ("echo lost; echo status $? >&2", "$RUN > /dev/full"),
-    "stdout and stderr": (
-        "echo out; echo err >&2",
-        "{ $RUN 2>&3 | tr a-z A-Z; } 3>&1 | sort",
-    ),
-    "the reader ends first": (
-        "yes; echo $? >&2",
-        "$RUN | head -2; echo ${PIPESTATUS[0]}",
-    ),
-    "SIGPIPE kills": ("exec yes", "$RUN | head -1; echo ${PIPESTATUS[0]}"),
-    "much output": ("head -c 100000000 /dev/zero", "$RUN | wc -c"),
-    "sudo": (f"{_SUDO} id -un; {_SUDO} false; echo $?", "$RUN"),
-    "sudo, killed by TERM": (f"exec {_SUDO} bash -c 'kill -TERM $$; sleep 9'", "$RUN"),
-    "sudo, traps TERM": (
-        f"exec {_SUDO} bash -c \"trap 'echo got; exit 3' TERM; echo ready; {_FOREVER}\"",
-        f"{_COPROC}; kill -TERM $pid; {_WAIT}",
-    ),
-    "umask": ("umask", "umask 027; $RUN"),
-    "directory": ("pwd; echo $PWD", "cd /usr/bin; $RUN"),
-    "limit of files": ("ulimit -n", "ulimit -n 333; $RUN"),
-    "descriptor to read": ("cat <&7", "$RUN 7< /etc/hostname"),
-    "descriptor to write": ("echo text >&9", "$RUN 9>&1"),
-    "process substitution": ('cat "$1"', "$RUN <(echo inner)"),
-    "a descriptor closed early": (
-        "exec 8>&-; until [ -s $HOME/seen ]; do sleep 0.05; done; cat $HOME/seen",
-        'mkfifo $HOME/p; (cat < $HOME/p; echo "reader saw the end" > $HOME/seen) & $RUN 8> $HOME/p',
-    ),
-    "stdout closed early": (
-        "exec >&-; while [ ! -e $HOME/seen ]; do sleep 0.05; done; echo seen >&2",
-        "$RUN | { cat; touch $HOME/seen; }",
-    ),
-    "background job goes on": ("(sleep 0.3; echo late) & echo early", "$RUN | cat"),
-    "traps TERM": (
-        "trap 'echo got; exit 3' TERM; echo ready; while :; do sleep 0.05; done",
-        f"{_COPROC}; kill -TERM $pid; {_WAIT}",
-    ),
-    "traps HUP": (
-        "trap 'echo hup; exit 4' HUP; echo ready; while :; do sleep 0.05; done",
-        f"{_COPROC}; kill -HUP $pid; {_WAIT}",
-    ),
-    "traps USR1 and USR2": (
-        "trap 'echo 1' USR1; trap 'echo 2; exit 0' USR2; echo ready; while :; do sleep 0.05; done",
-        f"{_COPROC}; kill -USR1 $pid; read -u ${{COPROC[0]}} y; echo $y; kill -USR2 $pid; {_WAIT}",
-    ),
-    "an ignored INT stays ignored": ("kill -INT $$; echo alive", "trap '' INT; $RUN"),
-    "an ignored HUP stays ignored": (
-        "kill -HUP $$; echo alive",
-        "nohup $RUN 2> /dev/null",
-    ),
-    "an ignored CHLD stays ignored": (
-        "grep SigIgn /proc/self/status",
-        f"exec {_PYTHON} -c 'import os, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN);"
-        ' os.execv(os.environ["RUN"].split()[0], os.environ["RUN"].split())\'',
-    ),
-    "blocked signals": ("grep SigBlk /proc/self/status", "$RUN"),
-    "two runs in a pipeline": ("tr a-y b-z", "echo HAL hal | $RUN | $RUN"),
-    "a run inside a run": ('[ "$1" ] && "$CLI_DIR/core/cli" s; echo $#', "$RUN again"),
-    "environment": (
-        "env | grep -v -e ^CLI_ -e ^_= -e ^BASH_ENV | sort",
-        "X='a b' $RUN",
-    ),
-    "a time limit that waits for it": ("echo slow; exit 5", "timeout -k 1 100 $RUN"),
-    "killed by timeout": ("sleep 60", "timeout 3 $RUN"),
-}
 
 
 @pytest.fixture(scope="module")
@@ -123,100 +39,6 @@ def _need_sudo(script: str) -> None:
             [*_SUDO.split(), "true"], capture_output=True, check=False
         ).returncode:
             pytest.skip("sudo asks for a password")
-
-
-def _outcome(
-    made: Made, script: str, line: str, env: dict[str, str], home: Path
-) -> tuple[object, ...]:
-    home.mkdir()
-    made.write({"commands/s": f"#!/bin/bash\n{script}\n"})
-    done = subprocess.run(
-        ["/bin/bash", "-c", line],
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(home),
-            "RUN": f"{made.launcher} s",
-            **env,
-        },
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    # bash reports signals with the process id and the line's text
-    errors = [
-        row
-        for row in done.stderr.splitlines()
-        if not row.startswith(b"/bin/bash: line")
-    ]
-    stdout = done.stdout.replace(os.fsencode(home), b"HOME")
-    return done.returncode, stdout, errors
-
-
-@pytest.mark.parametrize("name", SITUATIONS)
-def test_the_parent_makes_no_difference(made: Made, name: str, tmp_path: Path) -> None:
-    script, line = SITUATIONS[name]
-    _need_sudo(script)
-    plain = _outcome(made, script, line, {}, tmp_path / "plain")
-    watched = _outcome(made, script, line, RECORDED, tmp_path / "watched")
-    assert watched == plain
-    assert (
-        tmp_path / "watched/.local/state/cli-host/history"
-    ).is_dir()  # it was recorded
-
-
-OF_OUTPUT = {
-    *(
-        "success",
-        "status",
-        "killed by TERM",
-        "killed by KILL",
-        "stdin is a pipe",
-        "stdin is a file",
-    ),
-    *(
-        "stdout is closed",
-        "stdout and stderr",
-        "the reader ends first",
-        "SIGPIPE kills",
-    ),
-    *("much output", "stdout closed early", "background job goes on", "traps TERM"),
-    *(
-        "an ignored CHLD stays ignored",
-        "blocked signals",
-        "two runs in a pipeline",
-        "sudo",
-    ),
-}
-
-
-@pytest.fixture(scope="module")
-def recording_output(shared_install: Callable[..., Made]) -> Made:
-    return shared_install({"core/cli.json": {**CLI, "record": "output"}})
-
-
-@pytest.mark.parametrize("name", sorted(OF_OUTPUT))
-def test_recorded_output_makes_no_difference(
-    recording_output: Made, name: str, tmp_path: Path
-) -> None:
-    script, line = SITUATIONS[name]
-    _need_sudo(script)
-    plain = _outcome(
-        recording_output, script, line, {"CLI_RECORDED": "x"}, tmp_path / "plain"
-    )
-    watched = _outcome(recording_output, script, line, {}, tmp_path / "watched")
-    assert watched == plain
-    assert (
-        tmp_path / "watched/.local/state/cli-host/history"
-    ).is_dir()  # it was recorded
-
-
-def test_output_that_cannot_be_written(recording_output: Made, tmp_path: Path) -> None:
-    lost = _outcome(
-        recording_output, "echo lost", "$RUN > /dev/full", {}, tmp_path / "full"
-    )
-    reason = b"cli: s: its output could not be written: No space left on device"
-    assert lost == (1, b"", [reason])
 
 
 # Each situation: a script, and what a person types; $RUN starts the script.
@@ -341,37 +163,65 @@ def _start(
     return process
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs pidfd")
-def test_the_command_ends_if_its_parent_is_killed(made: Made, tmp_path: Path) -> None:
-    process = _start(made, "echo ready; sleep 60", tmp_path, "killed-parent")
+def test_the_command_goes_on_if_its_parent_is_killed(
+    made: Made, tmp_path: Path
+) -> None:
+    script = "echo ready; until [ -e $HOME/go ]; do sleep 0.05; done; touch $HOME/end"
+    process = _start(made, script, tmp_path, "killed-parent")
     process.kill()
     process.wait()
-    assert processes_left_with("MARK=killed-parent") == []
+    (tmp_path / "go").touch()
+    wait_until((tmp_path / "end").exists)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper and /proc")
-def test_a_time_limit_ends_everything_that_the_command_started(
-    install: Callable[..., Made],
-) -> None:
-    needs("setsid")
-    made = install(
-        {
-            "commands/s": "#!/bin/bash\n"
-            '# /// command\n# {"timeout": "1s"}\n# ///\n'
-            "trap '' TERM\n"
-            "setsid bash -c 'trap \"\" TERM; sleep 70 & sleep 71' &\n"
-            "(set -m; bash -c 'sleep 72; sleep 73' &)\n"
-            "setsid bash -c 'trap \"\" TERM; kill -STOP $$; sleep 76' &\n"
-            "(setsid bash -c '(sleep 77 &); kill -STOP $$' &)\n"
-            "sleep 74; sleep 75\n"
-        }
+# Ends a command after 0.1 seconds, and kills it 0.2 seconds later.
+_DRIVER = """
+import os, sys
+from host.processes.process import Exec
+from host.launch.watched_run import WatchedRun
+
+command = Exec("/bin/bash", ["bash", "-c", sys.argv[1]], os.environ)
+watched = WatchedRun(command, 0.1, grace=0.2)
+watched.start()
+print(watched.wait().values(), file=sys.stderr)
+"""
+
+
+def _ended_in_time(script: str, mark: str) -> str:
+    """Return what a driver says of a command that its time limit has ended."""
+    done = subprocess.run(
+        [sys.executable, "-c", _DRIVER, script],
+        env={**os.environ, "MARK": mark},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=True,
     )
-    began = time.monotonic()
-    done = made.run("s", env={"MARK": "time-limit"})
-    assert done.all == (124, "", "cli: s: ended by its time limit of 1s\n")
-    assert time.monotonic() - began < 60
+    return done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_time_limit_ends_everything_below_the_command() -> None:
+    needs("setsid")
+    script = """
+trap '' TERM
+setsid bash -c 'trap "" TERM; sleep 70 & sleep 71' &
+(set -m; bash -c 'sleep 72; sleep 73') &
+setsid bash -c 'trap "" TERM; kill -STOP $$; sleep 76' &
+sleep 74; sleep 75
+"""
+    shown = _ended_in_time(script, "time-limit")
+    assert "'status': 124, 'signal': 0, 'timed_out': True" in shown
     assert processes_left_with("MARK=time-limit") == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_what_has_left_the_chain_of_parents_survives(tmp_path: Path) -> None:
+    file = tmp_path / "process"
+    _ended_in_time(f"(sleep 78 2>&- & echo $! >{file}); sleep 79", "left-the-chain")
+    process = int(file.read_text())
+    os.kill(process, signal.SIGKILL)  # raises ProcessLookupError if it has ended
 
 
 def test_a_time_limit_gives_the_command_time_to_clean_up(
@@ -380,14 +230,14 @@ def test_a_time_limit_gives_the_command_time_to_clean_up(
     made = install(
         {
             "commands/s": "#!/bin/bash\n"
-            '# /// command\n# {"timeout": "3s"}\n# ///\n'
+            '# /// command\n# {"timeout": "1s"}\n# ///\n'
             "trap 'echo cleaned; exit 3' TERM\nsleep 100 & wait\n"
         }
     )
     assert made.run("s").all == (
         124,
         "cleaned\n",
-        "cli: s: ended by its time limit of 3s\n",
+        "cli: s: ended by its time limit of 1s\n",
     )
 
 

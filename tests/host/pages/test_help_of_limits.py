@@ -12,7 +12,6 @@ from testing.installation import command
             {"record": True, "timeout": "90s"},
             ["Each run is recorded.", "ended after 90s."],
         ),
-        ({"record": "output"}, ["with the end of its output.", "ended after 10m."]),
         ({"exclusive": True}, ["Only one run at a time; others fail."]),
         ({"exclusive": "wait"}, ["Only one run at a time; others wait."]),
         ({"exclusive": "db"}, ["of all commands with the lock db."]),

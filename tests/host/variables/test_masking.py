@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import os
+from urllib.parse import quote, quote_plus
+
 import pytest
 
 from host import hidden_texts
+from host.variables.masking import masked_line
 
 _HIDDEN = {
     "one word": ("s3cret", ["s3cret"]),
@@ -25,4 +30,24 @@ _HIDDEN = {
 
 @pytest.mark.parametrize(("secret", "hidden"), _HIDDEN.values(), ids=_HIDDEN)
 def test_what_must_not_appear(secret: str, hidden: list[str]) -> None:
-    assert hidden_texts([secret]) == hidden
+    encoded = {text for text in hidden_texts([secret]) if text not in hidden}
+    assert [text for text in hidden_texts([secret]) if text in hidden] == hidden
+    assert all("%" in text or "+" in text or text.isalnum() for text in encoded)
+
+
+@pytest.mark.parametrize("secret", ["s3cret", "pa/ss wörd?", "\udcff\udcfe bytes"])
+@pytest.mark.parametrize("before", ["", "x", "xy", "ada:"])
+def test_what_is_masked_in_other_encodings(secret: str, before: str) -> None:
+    content = os.fsencode(f"{before}{secret} and more")
+    for encode in (
+        base64.standard_b64encode,
+        base64.urlsafe_b64encode,
+        quote,
+        quote_plus,
+        lambda text: quote(text, safe="").lower(),
+    ):
+        text = encode(content)
+        shown = text if isinstance(text, str) else text.decode()
+        masked = masked_line(shown, [secret])
+        assert "********" in masked
+        assert len(masked.replace("********", "")) <= len(shown) - len(secret)

@@ -26,17 +26,15 @@ class CallRecord:
     def __init__(self, recorded: RecordedRun) -> None:
         self.recorded = recorded
         self._status = _ENDED
-        self._output = ""
 
-    def ended(self, status: int | None, output: str = "") -> None:
-        """Set the status of the run, None after a timeout, and its output."""
+    def ended(self, status: int | None) -> None:
+        """Set the status of the run, None after a timeout."""
         if status is None:
             status = _TIMED_OUT
         self._status = status
-        self._output = output
 
     def finish(self) -> None:
-        self.recorded.finish(self._status, output=self._output)
+        self.recorded.finish(self._status)
 
 
 @contextmanager

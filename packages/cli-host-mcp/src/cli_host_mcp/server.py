@@ -235,7 +235,7 @@ class Tools:
 
                 environ = record.recorded.environment(caller_environment())
                 ending = await self._runner.run(call.argv, environ, hidden, progress)
-                record.ended(ending.status, ending.stdout + ending.stderr)
+                record.ended(ending.status)
         return ending
 
     def _logs(self, ctx: ServerRequestContext[Any]) -> bool:

@@ -124,6 +124,7 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "plugins": plugins.plugins,
     "records": plugins.records,
     "lock": installation.lock,
+    "history": installation.history,
     "projects": installation.projects,
     "leftovers": plugins.leftovers,
 }

@@ -10,6 +10,7 @@ from functools import partial
 from builtin_plugins.diagnosis.doctor.subject import Subject, finding
 from builtin_plugins.diagnosis.lint.linter import Lint
 from builtin_plugins.diagnosis.lint.positions import with_positions
+from builtin_plugins.history.commands import run_store
 from builtin_plugins.plugins_folder.registry import registry_path
 from builtin_plugins.program.shipped_files import (
     ShippedFile,
@@ -18,7 +19,7 @@ from builtin_plugins.program.shipped_files import (
     renew,
 )
 from builtin_plugins.self_commands.findings import Finding
-from host import HostError, version_problem
+from host import HostError, OperationError, version_problem
 from host.pages.ask_trust import project_contents
 from host.projects.trust import is_trusted
 from host.variables.settings import capture_settings
@@ -144,6 +145,15 @@ def lock(subject: Subject) -> Iterator[Finding]:
         if is_others or is_writable_by_others:
             text = f"{path}: other users can write to this lock, so it is ignored"
             yield finding(text, f"rm {shlex.quote(path)}", partial(os.unlink, path))
+
+
+def history(subject: Subject) -> Iterator[Finding]:
+    """Yield a finding if the history of runs cannot be written or read."""
+    try:
+        run_store(subject.session).check()
+    except OperationError as error:
+        remedy = error.remedy or "runs go on, but are not recorded"
+        yield finding(error.what, remedy)
 
 
 def projects(subject: Subject) -> Iterator[Finding]:

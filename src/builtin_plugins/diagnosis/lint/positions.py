@@ -20,7 +20,7 @@ def with_positions(findings: Iterable[Finding]) -> list[Finding]:
     Paths below the current directory are relative to it. A finding that occurs twice, such as a
     problem of a category that several commands have, is returned once.
     """
-    directory = f"{os.getcwd()}/"
+    directory = f"{_current_directory()}/"
     keys = cache(keys_of)  # many findings are in the same file
 
     placed = set()
@@ -37,6 +37,13 @@ def with_positions(findings: Iterable[Finding]) -> list[Finding]:
         placed.add(finding._replace(problem=moved))
 
     return sorted(placed, key=attrgetter(*_ORDER))
+
+
+def _current_directory() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return "//deleted"  # no path begins with it
 
 
 def keys_of(path: str) -> tuple[str, dict[str, int]]:

@@ -1,0 +1,313 @@
+"""What a script gets is the same in every kind of run and from every caller (Linux).
+
+Each column is a kind of run started by a caller, each row something that the script gets or shows.
+The columns of one caller must be equal. Nothing is left out before they are compared; where a run
+is allowed to differ, `_differences` has the exact value.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from testing.installation import Made, command
+from testing.probe import SCRIPT, STATUS, read_report, variables
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+
+HOOKS = """
+from host import AfterRun, hookimpl
+
+@hookimpl
+def after_run(installation):
+    yield AfterRun("report", "builtins:repr", words=("WORD",))
+"""
+PLUGIN = {"name": "reporter", "hooks": "hooks.py"}
+RECORDED = {"record": True}
+LIMITED = {"timeout": "10m"}
+EXCLUSIVE = {"exclusive": True}
+
+# Each kind of run: the keys of its command, and whether a plugin waits for its end.
+KINDS: Mapping[str, tuple[Mapping[str, object], bool]] = {
+    "plain": ({}, False),
+    "recorded": (RECORDED, False),
+    "limited": (LIMITED, False),
+    "exclusive": (EXCLUSIVE, False),
+    "after_run": ({}, True),
+    "all": ({**RECORDED, **LIMITED, **EXCLUSIVE}, True),
+}
+
+# Each caller: what $RUN is in a line of bash, and whether the three streams are a terminal.
+CALLERS: Mapping[str, tuple[str, bool]] = {
+    "pipe": ("{launcher} s", False),
+    "terminal": ("{launcher} s", True),
+    "another command": ("{launcher} outer", False),
+    "Program.run": ("{python} {home}/program.py", False),
+}
+_ALL = (*CALLERS,)
+OUTER = '#!/bin/bash\nexec "$CLI_DIR/core/acme" s "$@"\n'
+PROGRAM_RUN = """
+import os, sys
+from host import Program
+
+program = Program.at(os.environ["ROOT"], os.environ)
+done = program.run(("s",), sys.argv[1:], close_fds=False)
+if done.returncode < 0:
+    os.kill(os.getpid(), -done.returncode)
+sys.exit(done.returncode)
+"""
+
+# A caller with as much of its own as possible: descriptors, limits, signals, priority, directory.
+UNUSUAL = """
+umask 027; ulimit -n 333; ulimit -S -c 0; trap '' USR2; cd "$HOME/here"
+export BASH_ENV='$HOME/startup' PS4='+ '
+exec 7<"$HOME/data" 9>>"$HOME/nine"
+find /proc/$$/fd -type l -printf '%f %l\\n' >"$HOME/descriptors"
+cat /proc/$$/limits >"$HOME/limits"
+"""
+_CALLER = """
+cut -d ' ' -f 5-8 /proc/$$/stat >"$HOME/group"
+readlink -n /proc/$$/fd/2 >"$HOME/output"
+"""
+ARGUMENTS = [b"a b", b"two\nlines", b"", b"-x", b"--", b"\xff\xfe", b"$HOME", b"*"]
+_WORDS = rb"""'a b' $'two\nlines' '' -x -- $'\xff\xfe' '$HOME' '*'"""
+_PROBED = os.fsdecode(rb"nice -n 3 $RUN " + _WORDS)
+_WAITING = "echo ready; while :; do sleep 0.05; done"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A script, the line that starts it, and the signal that the caller then sends."""
+
+    script: str
+    line: str = "exec $RUN"
+    sent: int = 0
+    # The two others only start it: see the rows with a probe.
+    callers: Sequence[str] = ("pipe", "terminal")
+
+
+ROWS: Mapping[str, Row] = {
+    "probe": Row(SCRIPT, f'{UNUSUAL} {_PROBED} <"$HOME/data"', callers=_ALL),
+    "probe, stdin is empty": Row(SCRIPT, "$RUN </dev/null", callers=_ALL),
+    "probe, stdin is closed": Row(SCRIPT, "$RUN <&-", callers=_ALL),
+    "stdin is a pipe": Row("cat; echo end", r"printf 'a\nb' | $RUN"),
+    "stdout is closed": Row("echo lost || echo cannot >&2", "$RUN >&-"),
+    "stdout is full": Row("echo lost; echo $? >&2", "$RUN >/dev/full"),
+    "the reader ends first": Row(
+        "yes; echo $? >&2", "$RUN | head -2; echo ${PIPESTATUS[0]}"
+    ),
+    "stdout closed early": Row(
+        "exec >&-; until [ -e $HOME/seen ]; do sleep 0.05; done; echo seen >&2",
+        "$RUN | { cat; touch $HOME/seen; }; rm $HOME/seen",
+    ),
+    "process substitution": Row('cat "$1"', "$RUN <(echo inner)"),
+    "a background job goes on": Row(
+        "{ sleep 0.3; echo late; } & echo early", "$RUN | cat"
+    ),
+    "a descriptor closed early": Row(
+        "exec 8>&-; until [ -e $HOME/seen ]; do sleep 0.05; done; echo seen",
+        "mkfifo $HOME/p; { cat <$HOME/p; touch $HOME/seen; } & $RUN 8>$HOME/p; wait;"
+        " rm $HOME/p $HOME/seen",
+    ),
+    "killed by TERM": Row("kill -TERM $$; sleep 9"),
+    "killed by KILL": Row("kill -KILL $$; sleep 9"),
+    "killed by PIPE": Row("kill -PIPE $$; sleep 9"),
+    "an ignored CHLD": Row(
+        "grep SigIgn /proc/$$/status; exit 3", "trap '' CHLD; exec $RUN"
+    ),
+    "TERM": Row(f"trap 'echo got; exit 3' TERM; {_WAITING}", sent=signal.SIGTERM),
+    "TERM kills": Row("echo ready; exec sleep 60", sent=signal.SIGTERM),
+    "INT": Row(f"trap 'echo got; exit 3' INT; {_WAITING}", sent=signal.SIGINT),
+    "INT kills": Row("echo ready; exec sleep 60", sent=signal.SIGINT),
+    "USR1": Row(f"trap 'echo got; exit 3' USR1; {_WAITING}", sent=signal.SIGUSR1),
+}
+
+
+class Observed(dict[str, Any]):
+    """What each row of a column has shown."""
+
+
+class Table:
+    """One installation, whose command `s` becomes each kind of run in turn."""
+
+    def __init__(self, install: Callable[..., Made]) -> None:
+        self.made = install({"commands/outer": OUTER}, "acme")
+        self.made.write({"plugins/reporter/plugin.json": PLUGIN})
+        self.home = self.made.home
+        for name in ("here", "report"):
+            (self.home / name).mkdir()
+        (self.home / "report").rmdir()
+        (self.home / "data").write_bytes(b"some\0data\n")
+        (self.home / "startup").write_text("FROM_STARTUP=yes\n")
+        (self.home / "program.py").write_text(PROGRAM_RUN)
+        self._columns: dict[tuple[str, str], Observed] = {}
+
+    def column(self, kind: str, caller: str) -> Observed:
+        """Return what all rows show for a kind of run and a caller."""
+        if (kind, caller) not in self._columns:
+            self._columns[kind, caller] = self._observe(kind, caller)
+        return self._columns[kind, caller]
+
+    def _observe(self, kind: str, caller: str) -> Observed:
+        keys, waits = KINDS[kind]
+        definition = command(entrypoint="s.sh", envs={"SET": "value"}, **keys)
+        self.made.write({"commands/s/command.json": definition})
+        hooks = HOOKS.replace("WORD", "s" if waits else "other")
+        self.made.write({"plugins/reporter/hooks.py": hooks})
+        (self.made.root / "cli.lock").unlink(missing_ok=True)
+
+        observed = Observed()
+        for name, row in ROWS.items():
+            if caller not in row.callers:
+                continue
+            observed[name] = self._shown(row, caller)
+            if not name.startswith("probe"):
+                continue
+            assert observed[name][0] == STATUS, observed[name]
+            report = read_report(self.home)
+            # The process group, the session, the terminal, and its group in the foreground.
+            assert report.pop("group") == (self.home / "group").read_bytes()
+            # Each row writes to a pipe or a terminal of its own.
+            output = (self.home / "output").read_bytes()
+            for subject, content in report.items():
+                observed[f"{name}: {subject}"] = content.replace(output, b"output")
+            if name == "probe":
+                for subject in ("descriptors", "limits"):
+                    content = (self.home / subject).read_bytes()
+                    observed[f"caller's {subject}"] = content.replace(output, b"output")
+        if "record" in keys:
+            number = sum(caller in row.callers for row in ROWS.values())
+            observed["id"] = self._ids(number)
+        return observed
+
+    def _ids(self, number: int) -> list[str]:
+        """Return the ids of the last recorded runs, the oldest of them first."""
+        shown = self.made.run("self", "history", "--limit", "0", "--format", "json")
+        runs = json.loads(shown.stdout)["runs"][:number]
+        return [run["id"] for run in reversed(runs)]
+
+    def _shown(self, row: Row, caller: str) -> tuple[int, bytes]:
+        """Return the status of a row's line, negative for a signal, and all its output."""
+        script = row.script
+        if not script.startswith("#!"):
+            script = f"#!/bin/bash\n{script}\n"
+        self.made.write({"commands/s/s.sh": script})
+
+        started_as, has_terminal = CALLERS[caller]
+        run = started_as.format(
+            launcher=self.made.launcher, home=self.home, python=sys.executable
+        )
+        environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "ROOT": str(self.made.root),
+            "RUN": run,
+            "LINES_": "two\nlines",
+            "with.dot": "x",
+            "EMPTY": "",
+            "BYTES": os.fsdecode(b"\xff"),
+        }
+        argv = ["/bin/bash", "-c", f"{_CALLER} {row.line}"]
+        if has_terminal:
+            process, output = pty.fork()
+            if process == 0:
+                os.execve(argv[0], argv, environ)
+        else:
+            output, writing = os.pipe()
+            streams = {"stdout": writing, "stderr": writing}
+            started = subprocess.Popen(
+                argv, env=environ, stdin=subprocess.DEVNULL, **streams
+            )
+            started.returncode = 0  # it is waited for below
+            process = started.pid
+            os.close(writing)
+        try:
+            return _end_of(process, output, row.sent)
+        finally:
+            os.close(output)
+
+
+def _end_of(process: int, output: int, sent: int) -> tuple[int, bytes]:
+    """Send a signal to a process that is ready; return how it ends, and its whole output."""
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(output, 1 << 16)
+        except OSError:  # the end of a terminal
+            break
+        if not chunk:
+            break
+        shown += chunk
+        if sent and b"ready" in shown:
+            os.kill(process, sent)
+            sent = 0
+    _, status = os.waitpid(process, 0)
+    return os.waitstatus_to_exitcode(status), shown
+
+
+@pytest.fixture(scope="module")
+def table(shared_install: Callable[..., Made]) -> Table:
+    return Table(shared_install)
+
+
+def _expected(plain: Observed, column: Observed, kind: str, made: Made) -> Observed:
+    """Return what a column must show: the same as the plain one, but for what is named here."""
+    keys, _ = KINDS[kind]
+    expected = Observed(plain)
+    ids = column.get("id")
+    if ids is not None:
+        expected["id"] = ids
+
+    probes = [name for name in ROWS if name.startswith("probe")]
+    for number, probe in enumerate(probes):
+        # The shell library is for this process only.
+        process = column[f"{probe}: process"]
+        expected[f"{probe}: process"] = process
+        environment = f"{probe}: environment"
+        expected[environment] = plain[environment].replace(
+            b"CLI_HOST_INIT=%s:" % plain[f"{probe}: process"],
+            b"CLI_HOST_INIT=%s:" % process,
+        )
+
+        # The id of a recorded run is in its CLI_RUN.
+        if ids is not None:
+            for subject in ("environment", "exported"):
+                name = f"{probe}: {subject}"
+                chain = variables(plain[name])[b"CLI_RUN"]
+                with_id = b"%s::%s" % (chain, ids[number].encode())
+                expected[name] = expected[name].replace(
+                    b"CLI_RUN=%s\0" % chain, b"CLI_RUN=%s\0" % with_id
+                )
+
+        # An exclusive run has its lock.
+        if keys.get("exclusive"):
+            name = f"{probe}: descriptors"
+            [lock] = made.home.glob(".local/state/cli-host/locks/*/command s")
+            expected[name] = _lines(plain[name] + b"101 %s\n" % os.fsencode(lock))
+            column[name] = _lines(column[name])
+    return expected
+
+
+def _lines(content: bytes) -> bytes:
+    return b"".join(sorted(content.splitlines(keepends=True)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("caller", CALLERS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "plain"])
+def test_what_a_script_gets(table: Table, kind: str, caller: str) -> None:
+    plain = table.column("plain", caller)
+    column = table.column(kind, caller)
+    expected = _expected(plain, column, kind, table.made)
+    assert column.keys() == expected.keys()
+    for name in column:
+        assert (name, column[name]) == (name, expected[name])
