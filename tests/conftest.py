@@ -105,17 +105,21 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Begin with the tests that take seconds: at the end a worker would wait for another's.
 
-    Tests with the mark `night` are left out, unless FULL_SWEEP=1 is set.
+    Tests with the mark `night` and sweeps are left out, unless FULL_SWEEP=1 is set.
     """
     items.sort(key=lambda item: _LONG.isdisjoint(_fixtures(item)))
     chosen = items
     if not os.environ.get("FULL_SWEEP"):
-        chosen = [item for item in items if not item.get_closest_marker("night")]
+        chosen = [item for item in items if not _is_for_the_night(item)]
     if config.option.quick:
         chosen = quick_tests(chosen)
     kept = set(chosen)
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = chosen
+
+
+def _is_for_the_night(item: pytest.Item) -> bool:
+    return bool(item.get_closest_marker("night")) or "shim" in _fixtures(item)
 
 
 def quick_tests(items: list[pytest.Item]) -> list[pytest.Item]:

@@ -58,7 +58,15 @@ def check(text: str, reader: dict[str, str], inside: str = "") -> None:
         assert matches(step.expected, output), f"$ {step.command}\n{output}"
 
 
-@pytest.mark.parametrize("page", GUIDES)
+# Each of these installs packages several times.
+_LONG_PAGES = ("docs/for-a-team.md", "docs/how-to/install.md")
+
+
+def _marked(page: str) -> object:
+    return pytest.param(page, marks=pytest.mark.night) if page in _LONG_PAGES else page
+
+
+@pytest.mark.parametrize("page", [_marked(page) for page in GUIDES])
 def test_every_command_of(page: str, reader: dict[str, str]) -> None:
     if not shutil.which(_NEEDED.get(page, "bash")):
         pytest.skip(f"needs {_NEEDED[page]}")

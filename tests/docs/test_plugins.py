@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from testing.environments import add_build_tools
 from testing.httpserver import Site
 from testing.installation import PROJECT, Made
@@ -61,6 +63,7 @@ def _installation(venv: Path, tmp_path: Path) -> Made:
     return made
 
 
+@pytest.mark.night
 def test_every_command_of_the_guide(
     venv: Path, new_venv: Callable[[Path], Path], packages: Path, tmp_path: Path
 ) -> None:
@@ -94,6 +97,7 @@ def test_every_command_of_the_guide(
     assert "warning: that is all\n" in done.stderr
 
 
+@pytest.mark.night
 def test_an_editable_package_where_the_program_has_no_pip(
     new_venv: Callable[[Path], Path], packages: Path, tmp_path: Path
 ) -> None:
@@ -125,6 +129,8 @@ def test_an_editable_package_where_the_program_has_no_pip(
 
 HOOKS = """
 from pathlib import Path
+
+import pytest
 from host import CommandTree, hookimpl
 
 @hookimpl
@@ -133,6 +139,7 @@ def discover_commands(installation):
 """
 
 
+@pytest.mark.night
 def test_every_command_of_the_page_for_users(
     new_venv: Callable[[Path], Path], tmp_path: Path, daemon: str, site: Site
 ) -> None:

@@ -25,6 +25,8 @@ from testing.installation import PROJECT
 
 # Attributes that a browser follows by itself, other than links that a reader clicks.
 _LOADED = {"src", "srcset", "data", "poster", "background"}
+pytestmark = pytest.mark.night  # building the site takes half a minute
+
 _CSS_URL = re.compile(r"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
 
 

@@ -17,12 +17,8 @@ import pytest
 
 from testing.installation import PROJECT
 from testing.machine import needs, needs_mounts
-from testing.sweep import FULL
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not FULL, reason="fetches Debian's packages; set FULL_SWEEP=1"),
-]
+pytestmark = pytest.mark.night
 
 DISK = "/var/tmp"
 RELEASE = "bookworm"

@@ -12,13 +12,9 @@ import pytest
 
 from testing.installation import PROJECT
 from testing.machine import NOBODY, in_mounts, needs
-from testing.sweep import FULL
 
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not FULL, reason="makes a package, which takes long; set FULL_SWEEP=1"
-    ),
+    pytest.mark.night,
     pytest.mark.skipif(shutil.which("dh") is None, reason="needs debhelper"),
 ]
 

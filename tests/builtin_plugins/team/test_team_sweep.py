@@ -8,19 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from testing.sweep import FULL, run_sweep
+from testing.sweep import run_sweep
 from testing.team import Team
 
 ERRORS = {"killed": 0, "no space": errno.ENOSPC, "failing": errno.EIO}
 
 
-def errors(*sample: str) -> pytest.MarkDecorator:
-    """Return the mark of a test that breaks a change in the ways of the sample, else in all."""
-    names = ERRORS if FULL else sample
-    return pytest.mark.parametrize("error", [ERRORS[name] for name in names], ids=names)
-
-
-@errors("killed")
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_init_leaves_nothing_or_everything(
     tmp_path: Path, shim: Path, error: int
 ) -> None:
@@ -30,5 +24,5 @@ def test_init_leaves_nothing_or_everything(
     home = str(team.colleague.home)
     program = str(Path(sys.executable).with_name("cli"))
     asked = {"home": home, "before": str(before), "program": program, "words": words}
-    found = run_sweep("team", asked, shim, error=error, stride=97, home=home)
+    found = run_sweep("team", asked, shim, error=error, home=home)
     assert {"old", "new"} <= found["outcomes"].keys()

@@ -5,7 +5,6 @@ A test asks for it; the program that does it runs by itself, with `faults.c` pre
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import subprocess
@@ -16,11 +15,9 @@ from typing import Any
 
 from testing.installation import PROJECT
 
-FULL = bool(os.environ.get("FULL_SWEEP"))  # each step, rather than a sample of them
 INTERRUPT = (
     10_000  # in place of an error: the user presses Ctrl-C; faults.c has it, too
 )
-_FAILURES = [0, errno.ENOSPC, errno.EIO, -errno.ENOSPC, INTERRUPT]
 _PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from testing.sweep.program import main"
 
 
@@ -30,23 +27,18 @@ def run_sweep(
     shim: Path,
     *,
     error: int,
-    stride: int,
     python: str | Path = sys.executable,
     home: str | Path = "/nonexistent",
     environ: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Break a change at every `stride`-th step, at each when FULL; nothing may be broken.
+    """Break a change at each of its steps; nothing may be broken.
 
     `kind` is a module beside this one, `asked` what its ground is made with; `error` is the
     number of a failure, 0 to kill, or INTERRUPT; if it is below 0, each further call that needs
     space fails, too.
     Returns {"steps", "runs", "outcomes", "broken"}.
     """
-    stride = 1 if FULL else stride
-    # Each failure has a sample of its own.
-    first = 1 + _FAILURES.index(error) * stride // len(_FAILURES)
-    how = {"error": error, "first": first, "stride": stride}
-    given = json.dumps({"kind": kind, "asked": asked, **how})
+    given = json.dumps({"kind": kind, "asked": asked, "error": error})
     given_environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),

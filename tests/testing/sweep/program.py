@@ -23,7 +23,7 @@ from testing.sweep.ground import Ground, Outcome, in_fork
 _MOST_TOLD = 20  # broken promises
 
 
-def sweep(ground: Ground, error: int, first: int, stride: int) -> dict[str, Any]:
+def sweep(ground: Ground, error: int) -> dict[str, Any]:
     """Break the change at steps from the `first`, and at those where old turns to new.
 
     Returns figures and broken promises.
@@ -52,7 +52,7 @@ def sweep(ground: Ground, error: int, first: int, stride: int) -> dict[str, Any]
         broken.extend(f"step {at}: {problem}" for problem in wrong)
         return steps
 
-    steps = next(steps for at in count(first, stride) if (steps := break_at(at)) >= 0)
+    steps = next(steps for at in count(1) if (steps := break_at(at)) >= 0)
     turns = [
         pair for pair in pairwise(outcomes) if outcomes[pair[0]] != outcomes[pair[1]]
     ]
@@ -128,5 +128,5 @@ def main() -> None:
     ground = importlib.import_module(f"testing.sweep.{given['kind']}").make(
         **given["asked"]
     )
-    result = sweep(ground, given["error"], given["first"], given["stride"])
+    result = sweep(ground, given["error"])
     sys.stdout.write(json.dumps(result) + "\n")

@@ -26,7 +26,6 @@ from host.text import printable
 from testing import httpserver
 from testing.applications import PNG, Member, application, directory, symlink, tar
 from testing.machine import NOBODY, PATHS, RUN, as_nobody, needs, tool_run, validate
-from testing.sweep import FULL
 from testing.waiting import LONGEST, wait_until
 
 
@@ -696,7 +695,7 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_somebody_elses(
         shutil.rmtree(root)
 
 
-@pytest.mark.parametrize("free", range(0, 8, 1 if FULL else 2))
+@pytest.mark.parametrize("free", range(0, 8, 2))
 def test_too_many_open_files_end_in_the_old_state_or_the_new_one(
     free: int, desk: Desk
 ) -> None:
