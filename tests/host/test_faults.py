@@ -198,13 +198,13 @@ def test_a_bad_category(made, content):
 WORDS = {
     "category": (
         ("dem", "good"),
-        "cli: unknown category dem; did you mean cli demo?\n",
+        "cli: unknown command dem; did you mean cli demo?\n",
     ),
     "command": (
         ("demo", "god"),
         "cli: unknown command god in demo; did you mean cli demo good?\n",
     ),
-    "nothing near": (("zzzz",), "cli: unknown category zzzz; see: cli --help\n"),
+    "nothing near": (("zzzz",), "cli: unknown command zzzz; see: cli --help\n"),
     "option": (("--none",), "--none"),
     "option of a category": (("demo", "--none"), "--none"),
     "option of a category before": (("demo", "-x", "good"), "-x"),
@@ -216,8 +216,8 @@ WORDS = {
     "path": (("demo/good",), "demo/good"),
     "path up": (("demo", "../demo/good"), "../demo/good"),
     "dots": (("..", "commands", "demo", "good"), ".."),
-    "huge": (("x" * 100_000,), "cli: unknown category"),
-    "many": (tuple("x" for _ in range(10_000)), "cli: unknown category x"),
+    "huge": (("x" * 100_000,), "cli: unknown command"),
+    "many": (tuple("x" for _ in range(10_000)), "cli: unknown command x"),
     "format": (("--format", "none"), "none"),
 }
 

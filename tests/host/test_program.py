@@ -125,7 +125,7 @@ def test_commands(ask):
         "team show",
     ]
     for wrong, said in (
-        ("none", "unknown category none"),
+        ("none", "unknown command none"),
         ("team", "team show is a command"),
     ):
         asked = f"program.commands(('{wrong}', 'show'))"

@@ -30,3 +30,9 @@ def test_start_of(
     head: bytes, executable: bool, words: list[str], loads_library: bool
 ) -> None:
     assert start_of(head, executable) == (words, loads_library)
+
+
+def test_a_script_with_requirements_is_started_with_uv() -> None:
+    head = b"# /// script\n# dependencies = []\n# ///\n"
+    assert start_of(head, executable=True, name="x.py")[0] == ["uv", "run", "--script"]
+    assert start_of(head, executable=True, name="x.sh")[0] == ["bash"]

@@ -10,6 +10,7 @@ from builtin_plugins.self_commands.declared import (
     self_command,
 )
 from builtin_plugins.self_commands.pages import show_facts
+from host import HostError
 from host.catalog.catalog import Match
 from host.launch.plan import entrypoint_path
 from host.pages.contents import command_of
@@ -42,7 +43,7 @@ def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
     # A command without a file is a function in Python.
     interpreter: str | None = sys.executable
     if file:
-        interpreter = start_of(file, session.environ).interpreter
+        interpreter = _interpreter_of(session, file)
     else:
         file = definition.entrypoint
 
@@ -66,6 +67,15 @@ def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
     if all:
         facts += _shadow_facts(shadows)
     show_facts(session, facts)
+
+
+def _interpreter_of(session: Session, file: str) -> str | None:
+    """Return the interpreter of a file, or None with a warning if the file cannot start."""
+    try:
+        return start_of(file, session.environ).interpreter
+    except HostError as error:
+        session.messages.warn(error.problem)
+        return None
 
 
 def _shadowed_by(session: Session, match: Match) -> list[str]:

@@ -135,6 +135,16 @@ class Definition:
         for argument in arguments:
             warnings += argument.misspelt("command", "argument")
         self.warnings: tuple[Problem, ...] = tuple(warnings)
+        if warnings and not self.is_command and _kind_of(file) == "command":
+            self._refuse_misspelt_entrypoint()
+
+    def _refuse_misspelt_entrypoint(self) -> None:
+        """Raise DefinitionError if nothing would run only because the key is misspelt."""
+        from host.suggestions import SURELY, closest
+
+        for problem in self.warnings:
+            if closest(problem.key, ("entrypoint", "script"), SURELY):
+                raise DefinitionError(problem)
 
     def _read_names(self, fields: Fields, required: bool) -> None:
         """Read what the command is, and how listings show it."""

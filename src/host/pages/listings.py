@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from host.catalog.catalog import Match
-from host.errors import PluginError, UsageError
+from host.errors import OperationError, PluginError, UsageError
 from host.listing import Listing
 from host.pages.contents import Contents
 from host.pages.global_options import (
@@ -17,7 +17,7 @@ from host.pages.session import Session
 from host.pages.topics import DOCS, TOPICS, topic, without_installation
 from host.pages.unknown_words import unknown_word
 from host.processes.importing import load_reference
-from host.words import SELF
+from host.words import SELF, asks_help
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ def show(session: Session, options: GlobalOptions) -> None:
 
     if options.everything or options.format:
         raise UsageError("--all and --format are for listings, not for commands")
+    if not options.help and not asks_help(rest):
+        # It has appeared since `find_run` looked for it, and has not run.
+        what = f"{' '.join(match.words)}: this command has just been added, and did not run"
+        raise OperationError(what, "run it again")
     from host.pages.help_page import help_page  # listings do not need it
 
     session.show(help_page(session, session.catalog, match, definition))

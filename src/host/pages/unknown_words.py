@@ -13,7 +13,7 @@ from host.words import SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from host.listing import Command
 
@@ -42,16 +42,13 @@ def unknown_word(
         return UsageError(_described(place, word), reason)
 
     inside = session.contents((), deep=True)
-    commands = _names_of_commands(inside.commands)
-    others = [*commands]
+    others = _names_of_commands(inside.commands)
     others += [category.words for category in inside.categories]
     others += [("help", topic) for topic in topics]
 
     lock = session.lock
     default = _default_of(session, place)
-    error = unknown_word_in(
-        session.program, lock, place, word, others, commands, default
-    )
+    error = unknown_word_in(session.program, lock, place, word, others, default)
     broken = [*_broken_plugins(lock)]
     if not broken:
         return error
@@ -126,14 +123,12 @@ def unknown_word_in(
     place: Match,
     word: str,
     others: Iterable[Words] = (),
-    commands: Collection[Words] = (),
     default: str = "",
 ) -> UsageError:
     """Return the error for a word that names nothing in `place`, with suggestions.
 
     The suggestions are `self` commands and some of `others`, the words of other commands,
-    categories and help topics; `commands` are those of `others` that run. The first of these rules
-    that finds any decides:
+    categories and help topics. The first of these rules that finds any decides:
     1. unless `place` is the root, `self` commands with the word as a synonym; 2. `self` commands
     with the word as a synonym, and commands with this name in any category; 3. similar names in
     this category; 4. very similar names in any category. The last suggestion is the category's
@@ -149,10 +144,7 @@ def unknown_word_in(
         # The user perhaps wants to pass the word to the category's default command.
         lines.append(f"{category} {default} {word}")
 
-    is_command = False
-    if meant and len(meant[0]) == 1:
-        is_command = meant[0] in commands
-    what = _described(place, word, is_command=is_command)
+    what = _described(place, word)
     return UsageError(what, f"see: {category} --help", suggestions=lines)
 
 
@@ -199,12 +191,10 @@ def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
     return similar
 
 
-def _described(place: Match, word: str, *, is_command: bool = False) -> str:
-    """Return what is unknown; at the root, a category unless a command was probably meant."""
+def _described(place: Match, word: str) -> str:
+    """Return what is unknown."""
     shown = word or EMPTY
     if place.words:
         category = " ".join(place.words)
         return f"unknown command {shown} in {category}"
-    if is_command:
-        return f"unknown command {shown}"
-    return f"unknown category {shown}"
+    return f"unknown command {shown}"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # The path that bash searches if PATH is unset.
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
+_MOST_READ = 16 * 1024  # bytes that may have the block of PEP 723
+_BLOCK = b"# /// script"
 _HEAD = 256  # bytes; Linux reads this many to find a script's interpreter
 
 
@@ -61,8 +63,9 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
 
     A binary, or a script with a shebang, is started directly if it is executable. Without the
     execute bit, a script is started with its shebang's interpreter. A text file without a shebang
-    is started with bash. Raises MissingError (127) if the file or its interpreter is missing, and
-    CannotStartError (126) if the file exists but cannot run.
+    is started with bash, or with uv if it is in Python and declares what it needs. Raises
+    MissingError (127) if the file or its interpreter is missing, and CannotStartError (126) if the
+    file exists but cannot run.
     """
     head, executable = _read_head(file)
     if head.startswith(b"#!"):
@@ -73,11 +76,40 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
             raise CannotStartError(Problem(file, "not executable", remedy))
         return Start(file, [file])
 
+    if file.endswith(".py") and has_script_block(file):
+        return _start_with_uv(file, environ)
+
     bash = find_bash(environ)
     if bash is None:
         what = "cannot run without bash, which is not on PATH"
         raise MissingError(Problem(file, what))
     return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
+
+
+def has_script_block(file: str) -> bool:
+    """Return whether a script in Python has a block `# /// script` with what it needs (PEP 723).
+
+    Only the first 16 KiB are read.
+    """
+    try:
+        with open(file, "rb", buffering=0) as script:
+            lines = script.read(_MOST_READ).splitlines()
+    except OSError:
+        return False
+    if _BLOCK not in lines:
+        return False
+    begin = lines.index(_BLOCK)
+    return b"# ///" in lines[begin + 1 :]
+
+
+def _start_with_uv(file: str, environ: "Mapping[str, str]") -> Start:
+    """Return how uv starts a script with the packages that it declares. Raises MissingError."""
+    uv = find_program("uv", environ)
+    if uv is None:
+        what = "needs uv for its block # /// script, and uv is not on PATH"
+        remedy = "install uv: https://docs.astral.sh/uv/"
+        raise MissingError(Problem(file, what, remedy))
+    return Start(uv, ["uv", "run", "--script", file], uv)
 
 
 def _start_of_script(

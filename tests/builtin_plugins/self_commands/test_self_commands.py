@@ -379,6 +379,15 @@ def test_which_names_file_interpreter_origin_and_shadows(install: Install) -> No
     assert Path(python["interpreter"]).samefile(sys.executable)
 
 
+def test_which_shows_a_file_whose_interpreter_is_missing(install: Install) -> None:
+    made = install({"commands/x": "#!/opt/none/python9\n"})
+    file = f"{made.root}/commands/x"
+    done = made.run("self", "which", "x")
+    assert (done.status, f"file:       {file}\n" in done.stdout) == (0, True)
+    reason = f'{file}:1: its interpreter "/opt/none/python9" is missing'
+    assert done.stderr == f"cli: warning: {reason}\n"
+
+
 def test_which_shows_a_category_and_the_command_that_it_hides(install: Install) -> None:
     script = "#!/bin/sh\n"
     made = install(

@@ -195,7 +195,7 @@ def test_trees_deeper_than_a_path_can_be(install):
         assert made.run("d").all == (
             2,
             "",
-            "cli: unknown category d; see: cli --help\n",
+            "cli: unknown command d; see: cli --help\n",
         )
     finally:
         remove_deep(commands / "d")

@@ -441,10 +441,17 @@ KEYS = {
 def test_a_key_that_looks_misspelt_is_told_with_the_one_that_is_meant(
     tmp_path, key, ours
 ):
-    found = read(tmp_path, json.dumps({"name": "N", "description": "D", key: "x"}))
+    found = read(tmp_path, f'{{{BASE}, {json.dumps(key)}: "x"}}')
     assert found.extra == {key: "x"}
     hint = f'{tmp_path}/command.json: "{key}": unknown key; did you mean "{ours}"?'
     assert [*map(str, found.warnings)] == ([hint] if ours else [])
+
+
+def test_a_command_whose_entrypoint_is_misspelt_is_invalid(tmp_path):
+    with pytest.raises(DefinitionError) as raised:
+        read(tmp_path, '{"name": "N", "description": "D", "entrypiont": "x.sh"}')
+    message = f'{tmp_path}/command.json: "entrypiont": unknown key; did you mean "entrypoint"?'
+    assert str(raised.value) == message
 
 
 def test_a_misspelt_key_beside_the_right_one_causes_a_warning(tmp_path):

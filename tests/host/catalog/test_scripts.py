@@ -399,7 +399,7 @@ def test_words_that_name_nothing(install: Install) -> None:
     )
     path = made.root / "commands/plain"
     reason = "it is not executable and has no shebang"
-    what = f"cli: unknown category plain; {path} is not a command: {reason}\n"
+    what = f"cli: unknown command plain; {path} is not a command: {reason}\n"
     assert made.run("plain").all == (2, "", what)
     assert made.run("hello.sh").status == 2
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from host.catalog.definition import SYSTEM_OS
 from host.processes.programs import start_of
 from host.text import printable
 from testing.installation import PROJECT, builder, command
+from testing.plugin_sources import wheel
 from testing.shells import shell_path
 
 OTHER_OS = "mac" if SYSTEM_OS == "linux" else "linux"
@@ -988,3 +990,53 @@ def test_which_scripts_get_the_library(install, files, gets):
     words = ["ship", "-v"] if "category" in str(files) else ["ship"]
     done = made.run(*words, cwd=project, env={"CLI_TRUST": str(project)})
     assert done.all == (0, "library\n" if gets else "none\n", "")
+
+
+# A script in Python with its requirements (PEP 723).
+WITH_BLOCK = """# Greet with a package.
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["greeter"]
+# ///
+import sys
+from greeter.words import WORD
+
+print(WORD, *sys.argv[1:])
+"""
+
+
+@pytest.mark.slow
+def test_uv_runs_a_script_with_its_requirements(install, tmp_path):
+    wheel(tmp_path, "greeter", "1.0", "", {"words.py": "WORD = 'hello'\n"}, points={})
+    made = install({"commands/greet.py": WITH_BLOCK})
+    file = made.root / "commands/greet.py"
+    file.chmod(0o755)
+    uv = Path(sys.executable).parent
+    env = {
+        "PATH": f"{uv}:/usr/bin:/bin",
+        "UV_FIND_LINKS": str(tmp_path),
+        "UV_NO_INDEX": "1",
+        "UV_OFFLINE": "1",
+        "UV_PYTHON": sys.executable,
+        "UV_CACHE_DIR": str(tmp_path / "cache"),
+        "UV_NO_CONFIG": "1",
+    }
+    done = made.run("greet", "a b", env=env)
+    assert (done.status, done.stdout) == (0, "hello a b\n")
+
+    missing = f"{file}: needs uv for its block # /// script, and uv is not on PATH"
+    done = made.run("greet", env={"PATH": "/usr/bin:/bin"})
+    remedy = "install uv: https://docs.astral.sh/uv/"
+    assert done.all == (127, "", f"cli: {missing}; {remedy}\n")
+    found = made.run("self", "doctor", env={"PATH": "/usr/bin:/bin"})
+    assert f"{file}:1:1: needs uv" in found.stdout
+
+
+def test_a_block_below_a_shebang_changes_nothing(install):
+    file = "commands/greet.py"
+    made = install({file: f"#!{sys.executable}\n{WITH_BLOCK}"})
+    done = made.run("greet")
+    assert (done.status, done.stdout) == (1, "")
+    assert "No module named 'greeter'" in done.stderr
+    linted = made.run("self", "lint").stdout
+    assert f"{file}:1:1: its block # /// script has no effect" in linted

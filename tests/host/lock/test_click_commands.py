@@ -325,7 +325,7 @@ def test_a_function_in_the_hooks_file_cannot_be_a_command(
     done = made.run("ship", "it")
     assert done.status == 2
     reason = "is in the hooks file, which a run cannot import; put it into a package"
-    assert "cli: unknown category ship; the plugin x has it: " in done.stderr
+    assert "cli: unknown command ship; the plugin x has it: " in done.stderr
     assert reason in done.stderr
     assert "cwd" in made.run().stdout  # its other commands work
 

@@ -332,7 +332,7 @@ def test_a_given_option_strengthens_the_effects(install, arguments):
     ("words", "status", "reason"),
     [
         (["a", "mca"], 2, "unknown command mca"),
-        (["nowhere"], 2, "unknown category"),
+        (["nowhere"], 2, "unknown command"),
         (["a"], 2, "runs nothing"),
         (["a", "b", "--help"], 2, "runs nothing"),
         (["self", "list"], 2, "self is a part of cli itself"),

@@ -11,6 +11,12 @@ from typing import Any
 
 import pytest
 
+from host.errors import OperationError
+from host.installation import find_layout
+from host.messages import Messages
+from host.pages.global_options import GlobalOptions
+from host.pages.listings import show
+from host.pages.session import Session
 from testing.installation import Made, command
 from testing.terminal import on_terminal
 
@@ -503,7 +509,8 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(
         f"cli: warning: {line}\n" for line in (lost_line, odd_line, category_line)
     )
     assert made.run("a").stderr == category_line + lost_line + odd_line
-    assert made.run("a", "lost").stderr == lost_line
+    error = lost_line.replace("warning: ", "")
+    assert made.run("a", "lost").all == (1, "", error)
     assert made.run("a", "odd").all == (0, "ran\n", odd_line)
     assert made.run("help", "a", "odd").stderr == odd_line
     assert category_line in made.run().stderr
@@ -514,7 +521,7 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["opz"], "cli: unknown category opz; did you mean cli ops?\n"),
+        (["opz"], "cli: unknown command opz; did you mean cli ops?\n"),
         (
             ["ops", "deplyo"],
             "cli: unknown command deplyo in ops; did you mean cli ops deploy?\n",
@@ -533,10 +540,10 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(
             ["self", "lits"],
             "cli: unknown command lits in self; did you mean cli self list",
         ),
-        (["add"], "cli: unknown category add; did you mean cli self plugin add?\n"),
+        (["add"], "cli: unknown command add; did you mean cli self plugin add?\n"),
         (
             ["sync"],
-            "cli: unknown category sync; did you mean cli self sync or cli self plugin sync?\n",
+            "cli: unknown command sync; did you mean cli self sync or cli self plugin sync?\n",
         ),
         (
             ["self", "list", "--x"],
@@ -555,10 +562,10 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(
             "cli: --format: expected text, json, tree; found nothing; see: cli",
         ),
         (["help", "--safe"], "cli: no such option '--safe'; see: cli --help\n"),
-        (["\x1b[31m"], "cli: unknown category \\x1b[31m; see: cli --help\n"),
-        (["../x"], "cli: unknown category ../x; see: cli --help\n"),
-        ([""], 'cli: unknown category ""; see: cli --help\n'),
-        (["OPS"], "cli: unknown category OPS; did you mean cli ops?\n"),
+        (["\x1b[31m"], "cli: unknown command \\x1b[31m; see: cli --help\n"),
+        (["../x"], "cli: unknown command ../x; see: cli --help\n"),
+        ([""], 'cli: unknown command ""; see: cli --help\n'),
+        (["OPS"], "cli: unknown command OPS; did you mean cli ops?\n"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,
 )
@@ -567,6 +574,19 @@ def test_usage_errors(many: Made, words: list[str], message: str) -> None:
     assert (shown.status, shown.stdout) == (2, "")
     assert shown.stderr.startswith(message)
     assert shown.stderr.count("\n") == 1
+
+
+def test_a_command_that_appears_during_the_look_up_has_not_run(
+    install: Install, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made = install({"commands/a/b": BASH})
+    environ = {"HOME": str(made.home), "PATH": os.environ["PATH"]}
+    layout = find_layout(str(made.launcher), environ)
+    session = Session(layout, environ, Messages("cli", environ), safe=False)
+    with pytest.raises(OperationError, match="did not run; run it again"):
+        show(session, GlobalOptions(("a", "b")))
+    show(session, GlobalOptions(("a", "b", "--help")))
+    assert capfd.readouterr().out.startswith("b\n")
 
 
 def test_a_category_with_an_entrypoint(install: Install) -> None:

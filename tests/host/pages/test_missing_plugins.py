@@ -18,10 +18,10 @@ def test_listings_warn_once_and_an_unknown_word_names_the_plugin(install, tmp_pa
     text = "its files are missing"
     named = f"the plugin px may have it: {text}; restore {px}, or run: "
     done = made.run("px", "go")
-    assert (done.status, f"unknown category px; {named}" in done.stderr) == (2, True)
+    assert (done.status, f"unknown command px; {named}" in done.stderr) == (2, True)
     # The word may be another one of the plugin's.
     other = made.run("dema", "hello").stderr
-    assert f"unknown category dema; {named}" in other
+    assert f"unknown command dema; {named}" in other
     assert other.endswith("; did you mean cli demo?\n")
     listed = made.run()
     assert (listed.status, listed.stderr.count(text)) == (0, 1)
@@ -46,7 +46,7 @@ def test_each_missing_plugin_is_named(install):
     done = made.run("px", "go")
     assert done.status == 2
     assert (
-        "unknown category px; the plugin old may have it: its files are missing"
+        "unknown command px; the plugin old may have it: its files are missing"
         in done.stderr
     )
 
@@ -71,7 +71,7 @@ def discover_commands():
     done = made.run("ship", "it")
     assert (
         done.status,
-        "unknown category ship; the plugin shop may have it: " in done.stderr,
+        "unknown command ship; the plugin shop may have it: " in done.stderr,
     ) == (
         2,
         True,

@@ -39,24 +39,24 @@ def tree(install: Install) -> Made:
 
 # fmt: off
 MEANT = {
-    "in another category": ("hello", "category hello", "cli demo hello or cli ops db hello"),
+    "in another category": ("hello", "command hello", "cli demo hello or cli ops db hello"),
     "below it": ("ops hello", "command hello in ops", "cli demo hello or cli ops db hello"),
-    "a word of self": ("list", "category list", "cli self list or cli self plugin list"),
-    "misspelt and elsewhere": ("bakcup", "category bakcup", "cli ops db backup"),
-    "a category elsewhere": ("db", "category db", "cli ops db"),
+    "a word of self": ("list", "command list", "cli self list or cli self plugin list"),
+    "misspelt and elsewhere": ("bakcup", "command bakcup", "cli ops db backup"),
+    "a category elsewhere": ("db", "command db", "cli ops db"),
     "misspelt here": ("demo hallo", "command hallo in demo", "cli demo hello"),
-    "letter case": ("HELLO", "category HELLO", "cli demo hello or cli ops db hello"),
+    "letter case": ("HELLO", "command HELLO", "cli demo hello or cli ops db hello"),
     "self": ("self serach", "command serach in self", "cli self search"),
-    "a verb of others": ("upgrade", "category upgrade", "cli self update"),
-    "another verb": ("install x", "category install", "cli self plugin add"),
+    "a verb of others": ("upgrade", "command upgrade", "cli self update"),
+    "another verb": ("install x", "command install", "cli self plugin add"),
     "a verb in self": ("self ls", "command ls in self", "cli self list"),
     "of plugins": ("self plugin rm", "command rm in self plugin", "cli self plugin remove"),
     "new": ("self new comand", "command comand in self new", "cli self new command"),
-    "help": ("halp", "category halp", "cli help"),
+    "help": ("halp", "command halp", "cli help"),
     "two letters turned": ("ops bd", "command bd in ops", "cli ops db"),
     "two letters": ("ops dv", "command dv in ops", "cli ops db"),
     "an alias": ("ops db dupm", "command dupm in ops db", "cli ops db dump"),
-    "an alias elsewhere": ("dump", "category dump", "cli ops db dump"),
+    "an alias elsewhere": ("dump", "command dump", "cli ops db dump"),
 }
 # fmt: on
 
@@ -77,9 +77,7 @@ def test_a_command_with_others_below_it_is_suggested_once(install: Install) -> N
 
 
 def test_hidden_commands_and_plain_folders_are_not_suggested(tree: Made) -> None:
-    assert (
-        tree.run("secret").stderr == "cli: unknown category secret; see: cli --help\n"
-    )
+    assert tree.run("secret").stderr == "cli: unknown command secret; see: cli --help\n"
     assert "empty" not in tree.run("list").stderr
 
 
@@ -143,8 +141,7 @@ def test_a_script_beside_the_categories_is_a_command(install: Install) -> None:
         == "cli: unknown command helo; did you mean cli hello or cli help?\n"
     )
     assert (
-        made.run("demp").stderr
-        == "cli: unknown category demp; did you mean cli demo?\n"
+        made.run("demp").stderr == "cli: unknown command demp; did you mean cli demo?\n"
     )
 
 

@@ -20,7 +20,7 @@ from cli_host_fleet.session import Elevation, RefusedError
 from cli_host_fleet.transport import Host, Transport
 from host import Command, Definition, HostError, Program, Variable, is_trusted
 
-_HEAD = 256  # bytes of an entrypoint, for its shebang; Linux reads as many
+_HEAD = 16 * 1024  # bytes of an entrypoint, for its shebang or its block of PEP 723
 # the rank of secret references, which are resolved locally and only once
 _SECRETS = 4.5
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -358,4 +358,4 @@ def _start(command: Command) -> tuple[list[str], bool]:
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
 
-    return start_of(head, executable=bool(mode & 0o111))
+    return start_of(head, executable=bool(mode & 0o111), name=entrypoint)

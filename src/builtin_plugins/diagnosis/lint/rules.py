@@ -31,7 +31,7 @@ from host.catalog.definition import SYSTEMS
 from host.files.paths import read_regular, why_outside
 from host.launch.shell_file import IN_PROJECT
 from host.plugin_functions import SecretScheme
-from host.processes.programs import start_of
+from host.processes.programs import Start, has_script_block, start_of
 from host.record import EnvSource
 from host.suggestions import unknown_names
 from host.variables.environment import SourceReader
@@ -319,12 +319,25 @@ def entrypoint(
             yield Finding(rule, error.problem)
         return
 
+    yield from _ignored_block(script, start)
     if os.path.basename(start.interpreter) in _SHELLS:
         shells.append(script)
     if start.argv == ["bash", script]:
         remedy = "make #!/usr/bin/env bash the first line"
         problem = Problem(script, "has no shebang, so bash runs it", remedy)
         yield Finding("no-shebang", problem, hint=True)
+
+
+def _ignored_block(script: str, start: Start) -> Iterator[Finding]:
+    """Yield a hint for a script in Python whose requirements (PEP 723) have no effect."""
+    is_python = os.path.basename(start.interpreter).startswith("python")
+    if is_python and has_script_block(script):
+        what = (
+            "its block # /// script has no effect, because Python runs it, and not uv"
+        )
+        remedy = "make #!/usr/bin/env -S uv run --script the first line"
+        problem = Problem(script, what, remedy, line=1)
+        yield Finding("script-block", problem, hint=True)
 
 
 def library_calls(script: str) -> Iterator[Finding]:

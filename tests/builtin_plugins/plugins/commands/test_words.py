@@ -59,13 +59,13 @@ def test_words_of_a_disabled_plugin_say_so(install: Install, tmp_path: Path) -> 
     assert plugin(made, "disable", "gp").status == 0
     for _ in range(2):
         assert made.run("gp", "hi").all == (
-            2, "", "cli: unknown category gp; plugin gp is disabled\n"
+            2, "", "cli: unknown command gp; plugin gp is disabled\n"
         )  # fmt: skip
         assert made.run("demo", "hi").all == (
             2, "", "cli: unknown command hi in demo; plugin gp is disabled\n"
         )  # fmt: skip
     assert "gp" not in made.run().stdout
-    assert made.run("other").stderr == "cli: unknown category other; see: cli --help\n"
+    assert made.run("other").stderr == "cli: unknown command other; see: cli --help\n"
     assert plugin(made, "enable", "gp").status == 0
     assert made.run("gp", "hi").stdout == "hi\n"
 

@@ -116,7 +116,7 @@ def test_commands_that_python_declares(
     assert plugin(made, "disable", "acme").status == 0
     assert (
         made.run("told").stderr
-        == "cli: unknown category told; plugin acme is disabled\n"
+        == "cli: unknown command told; plugin acme is disabled\n"
     )
 
 

@@ -47,11 +47,9 @@ def test_a_requirement_added_updated_rolled_back_removed(either: Environment) ->
     assert listed(made)["acme-cli"]["version"] == "1.0"
     assert plugin(made, "disable", "acme-cli").status == 0
     for words in (["cloud", "py"], ["cloud"]):
-        said = "cli: unknown category cloud; plugin acme-cli is disabled\n"
+        said = "cli: unknown command cloud; plugin acme-cli is disabled\n"
         assert made.run(*words).all == (2, "", said)
-    assert (
-        made.run("clouds").stderr == "cli: unknown category clouds; see: cli --help\n"
-    )
+    assert made.run("clouds").stderr == "cli: unknown command clouds; see: cli --help\n"
     assert "\n    cloud disk  disk\n" in plugin(made, "show", "acme-cli").stdout
     assert listed(made)["acme-cli"]["state"] == "disabled"
     assert plugin(made, "remove", "acme-cli").all == (0, "removed acme-cli\n", "")
