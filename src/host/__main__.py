@@ -47,7 +47,7 @@ def main() -> int:
     except HostError as error:
         for problem in error.others:
             messages.error(problem.what)
-        messages.error(error.what, error.remedy, error.suggestions)
+        messages.error(error.what, error.remedy, error.suggestions, error.said)
         return error.status
     except KeyboardInterrupt:
         from host.processes.interrupts import die_of

@@ -104,13 +104,15 @@ class HostError(Exception):
     `what` describes the problem, and `remedy` describes what to do. `status` is the exit status.
     `problem` has the location, if it is known, as separate values. `suggestions` are command lines
     that the user may have meant; the message includes them. `others` has problems that were found
-    together with this one; each is printed before it. Catch this class to catch all errors, but
-    raise one of the subclasses.
+    together with this one; each is printed before it. `said` has the lines of another program, such
+    as pip, that explain the error; they are printed below it. Catch this class to catch all errors,
+    but raise one of the subclasses.
     """
 
     status = 1
     others: "tuple[Problem, ...]" = ()
     suggestions: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
     def __init__(self, what: "str | Problem", remedy: str = "") -> None:
         if isinstance(what, str):

@@ -49,12 +49,23 @@ class Messages:
         return "TERM" in environ and posix.isatty(descriptor)
 
     def error(
-        self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()
+        self,
+        text: str,
+        remedy: str = "",
+        suggestions: "Iterable[str]" = (),
+        said: "Iterable[str]" = (),
     ) -> None:
-        """Print an error and its remedy.
+        """Print an error, its remedy, and below it the lines `said` of another program.
 
         `suggestions` has the command lines in `remedy`; a terminal shows each on its own line.
         """
+        self._write_error(text, remedy, suggestions)
+        for line in said:
+            self.line(f"  {line}")
+
+    def _write_error(
+        self, text: str, remedy: str, suggestions: "Iterable[str]"
+    ) -> None:
         colours = self.colours(2)
         if not colours and not posix.isatty(2):
             line = f"{self.program}: {text}"

@@ -77,6 +77,10 @@ class Environment:
             next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
         )
 
+    @property
+    def has_pip(self) -> bool:
+        return (self.packages / "pip").is_dir()
+
     def folder(self, name: str = "acme-cli") -> Path:
         """Return the folder of a plugin's packages."""
         return self.made.root / "plugins" / name

@@ -1,6 +1,7 @@
 """Call another program within limits, without a terminal."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from host import Ending, OperationError, supervise
 
@@ -16,9 +17,11 @@ def bounded_call(
     given: bytes = b"",
     most: int = _MOST_PRINTED,
     directory: str | None = None,
+    stderr: Literal["return", "stdout"] = "return",
 ) -> Ending:
     """Run `command` with the input `given`.
 
+    With "stdout", `stderr` is returned with stdout.
     Its background processes go on, such as a daemon that keeps credentials. Raises OSError if the
     command cannot be started. Raises OperationError if the command takes more than `seconds` or
     prints more than `most` bytes; the message begins with `called`.
@@ -30,6 +33,7 @@ def bounded_call(
         given=given,
         most=most,
         directory=directory,
+        stderr=stderr,
         keeps_background=True,
     )
 

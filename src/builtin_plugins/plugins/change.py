@@ -65,7 +65,7 @@ class Change:
 
     @property
     def installer(self) -> Installer:
-        return Installer(self.session.environ, self.seconds)
+        return Installer(self.session.environ, self.seconds, self.area)
 
     def git(self, directory: str, address: str = "") -> Git:
         """Return a `Git` for the repository in `directory`, with the login from `address`."""

@@ -77,8 +77,7 @@ def _query_staged(entry: Entry, change: Change) -> Lock:
     from host.records import PluginPackage
 
     folders = tuple(make_source(entry).folders(change.files))
-    distributions = package_folder.distributions_in([change.files])
-    points = tuple(package_folder.entry_points(distributions))
+    points = package_folder.entry_points(entry.name, change.files)
     package = PluginPackage(entry.name, folders, points, entry.under)
 
     change.session.make_packages_importable()

@@ -11,18 +11,20 @@ from contextlib import suppress
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.registry import read_registry
-from host import BrokenPlugin, Disabled, HostError, Installation, hookimpl
+from host import BrokenPlugin, Disabled, HostError, Installation, Watch, hookimpl
 from host.records import PluginPackage
 
 
 @hookimpl
-def find_plugins(installation: Installation) -> Iterator[PluginPackage | BrokenPlugin]:
+def find_plugins(
+    installation: Installation,
+) -> Iterator[PluginPackage | BrokenPlugin | Watch]:
     plugins_dir = installation.plugins_dir
     restore = f"{installation.program} self plugin sync"
     for entry in _entries(plugins_dir):
         has_folder = entry.is_package and not entry.is_in_environment
         if entry.enabled and has_folder:
-            yield _package(entry, plugins_dir, restore)
+            yield from _package(entry, plugins_dir, restore)
 
 
 def _entries(plugins_dir: str) -> Iterable[Entry]:
@@ -34,27 +36,34 @@ def _entries(plugins_dir: str) -> Iterable[Entry]:
 
 def _package(
     entry: Entry, plugins_dir: str, restore: str
-) -> PluginPackage | BrokenPlugin:
-    """Return the folders and entry points of a package, or why it cannot be used."""
+) -> Iterator[PluginPackage | BrokenPlugin | Watch]:
+    """Yield the folders and entry points of a package, or why it cannot be used."""
     # Imported here: it takes 50 ms, and most installations have no package.
     from builtin_plugins.plugins import package_folder
     from builtin_plugins.plugins.sources.pip import PipSource
 
     # The real path: a long run must not get modules of two versions when the link changes.
     root = os.path.realpath(entry.root(plugins_dir))
+    if entry.version_dir:
+        # A repair, or a removal by hand, takes effect at once.
+        yield Watch(os.path.dirname(root))
     if not entry.version_dir or not os.path.isdir(root):
         reason = f"its files are missing; to restore them, run: {restore}"
-        return BrokenPlugin(entry.name, reason, missing=True)
+        yield BrokenPlugin(entry.name, reason, missing=True)
+        return
 
     source = PipSource.of(entry)
+    moved = source.missing_folders(root)
     problem = source.problem(plugins_dir)
-    if problem:
-        return BrokenPlugin(entry.name, f"{problem}; to install it again: {restore}")
-
-    distributions = package_folder.distributions_in([root])
-    points = tuple(package_folder.entry_points(distributions))
-    folders = tuple(source.folders(root))
-    return PluginPackage(entry.name, folders, points, entry.under)
+    if moved:
+        yield from map(Watch, moved)
+        yield BrokenPlugin(entry.name, problem)
+    elif problem:
+        yield BrokenPlugin(entry.name, f"{problem}; to install it again: {restore}")
+    else:
+        points = package_folder.entry_points(entry.name, root)
+        folders = tuple(source.folders(root))
+        yield PluginPackage(entry.name, folders, points, entry.under)
 
 
 @hookimpl

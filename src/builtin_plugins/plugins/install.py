@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from builtin_plugins.plugins.change import Change
+from builtin_plugins.plugins.installer import InstallerError
 from builtin_plugins.plugins.plan import Plan, plan_change
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.transaction import Transaction
@@ -12,6 +13,10 @@ from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import HostError
 from host.pages.session import Session
+
+# Seconds. An installer that contradicting requirements stop ends sooner than one whose index
+# does not answer: pip tries that five times again.
+_LONG_FAILURE = 5.0
 
 
 class Choices(NamedTuple):
@@ -73,15 +78,30 @@ def change_each(
     """Call `action` for each plugin; return the names of those for which it failed.
 
     If one of several plugins fails, its error is printed and the next plugin follows; if there is
-    only one plugin, its error is raised.
+    only one plugin, its error is raised. Packages are skipped after an installer took long to
+    fail: an index that does not answer makes the user wait once.
     """
     failed = []
+    skipped = []
+    has_waited = False
     for entry in plugins:
+        if has_waited and entry.kind == "pip":
+            skipped.append(entry.name)
+            continue
+
         try:
             action(entry)
         except HostError as error:
             if len(plugins) == 1:
                 raise
             failed.append(entry.name)
-            session.messages.error(f"{entry.name}: {error}")
-    return failed
+            session.messages.error(f"{entry.name}: {error}", said=error.said)
+            if isinstance(error, InstallerError) and error.seconds > _LONG_FAILURE:
+                has_waited = True
+
+    if skipped:
+        what = (
+            f"{', '.join(skipped)}: not tried, because an installer took long to fail"
+        )
+        session.messages.error(what)
+    return [*failed, *skipped]

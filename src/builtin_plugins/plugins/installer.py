@@ -1,36 +1,49 @@
 """The installer of this program's environment: its pip, or uv if it has none.
 
 `uv tool` and `uv venv` make environments without pip; the environments of pipx share one pip. Both
-installers run without prompts, with a time limit and with the user's configuration.
+installers run without prompts, with a time limit, in the caller's directory, and with the caller's
+configuration of where packages come from.
 """
 
 import importlib.util
 import os
-import re
 import sys
+import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Literal, NamedTuple
 
 from builtin_plugins.library.bounded_call import bounded_call
 from host import OperationError, find_program, masked_text
 from host.caller import home
 from host.processes.importing import complete_import_path
 
-_HEAD, _TAIL = 200, 400  # characters shown from the start and end of a long error
-
-# Variables that would make pip or uv install elsewhere, or something else.
-_ELSEWHERE = (
-    *("PIP_DRY_RUN", "PIP_IGNORE_INSTALLED", "PIP_NO_DEPS", "PIP_PREFIX", "PIP_PYTHON"),
-    *("PIP_REPORT", "PIP_REQUIREMENT", "PIP_ROOT", "PIP_TARGET", "PIP_UPGRADE"),
-    *("UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_TARGET", "UV_PREFIX", "VIRTUAL_ENV"),
+# The caller's variables that say where packages come from, and how they are fetched. Any other
+# PIP_ or UV_ variable could install elsewhere, something else, or what must not be built.
+_PASSED = (
+    *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "PIP_FIND_LINKS"),
+    *("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT", "PIP_PRE", "PIP_UPLOADED_PRIOR_TO"),
+    *("PIP_CONFIG_FILE", "PIP_KEYRING_PROVIDER", "PIP_CACHE_DIR", "PIP_NO_CACHE_DIR"),
+    *("PIP_CERT", "PIP_CLIENT_CERT", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_TIMEOUT"),
+    *("PIP_DEFAULT_TIMEOUT", "PIP_RETRIES", "PIP_RESUME_RETRIES", "PIP_USE_FEATURE"),
+    *("PIP_USE_DEPRECATED", "PIP_COMPILE", "PIP_NO_COMPILE", "PIP_NO_BUILD_ISOLATION"),
+    *("UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_CONSTRAINT"),
+    *("UV_BUILD_CONSTRAINT", "UV_PRERELEASE", "UV_EXCLUDE_NEWER", "UV_CONFIG_FILE"),
+    *(
+        "UV_NO_CONFIG",
+        "UV_KEYRING_PROVIDER",
+        "UV_CACHE_DIR",
+        "UV_NO_CACHE",
+        "UV_OFFLINE",
+    ),
+    *("UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "UV_LINK_MODE"),
+    *("UV_REQUEST_TIMEOUT", "UV_NO_BUILD_ISOLATION"),
 )
+# UV_INDEX_URL, UV_INDEX_ACME_PASSWORD, UV_HTTP_TIMEOUT, UV_CONCURRENT_DOWNLOADS …
+_PASSED_FAMILIES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_")
 # These override pip's configuration files, too. pip's "no" for an option is "0".
-_SET = {
-    "PIP_NO_INPUT": "1",
-    "PIP_REQUIRE_HASHES": "0",
-    "PIP_USER": "0",
-    "PYTHONUTF8": "1",
-}
+_SET = {"PIP_NO_INPUT": "1", "PIP_REQUIRE_HASHES": "0", "PIP_USER": "0"}
+_VERSION_CONTROL = ("git", "hg", "svn", "bzr")
 # pip starts each build with `sys.executable`. "--only-binary" does not keep it from building what
 # a package requires from an address (`needed @ https://…/needed.tar.gz`).
 _PIP_WITHOUT_BUILDS = (
@@ -77,43 +90,65 @@ def find_false(environ: Mapping[str, str]) -> str:
 
 
 class Answer(NamedTuple):
-    """The output of an installer: stdout, or if it failed, stdout and stderr."""
+    """How a call of an installer has ended.
+
+    output    its stdout; of pip, also its stderr
+    said      all lines that it printed, for a message
+    failed    whether its exit status was not 0
+    seconds   how long it took
+    called    the command for messages, such as "pip install"
+    """
 
     output: str
+    said: tuple[str, ...]
     failed: bool
+    seconds: float
+    called: str
+
+
+class InstallerError(OperationError):
+    """An installer failed after `seconds`; `said` has its own words."""
+
+    def __init__(self, subject: str, answer: Answer) -> None:
+        what = f"{answer.called} failed for {subject}"
+        if answer.said:
+            what = f"{what}, and said:"
+        super().__init__(what)
+        self.said = answer.said
+        self.seconds = answer.seconds
 
 
 class Installer(NamedTuple):
     """pip, or uv if there is no pip, as configured by the caller's environment `environ`.
 
-    A call takes at most `seconds`. All methods raise OperationError.
+    It runs in the caller's directory. A call takes at most `seconds`, and its temporary files are
+    in the directory `area`. All methods raise OperationError.
     """
 
     environ: Mapping[str, str]
     seconds: float
+    area: str
 
-    def pip(self, *arguments: str, python: str = sys.executable) -> str:
-        """Return the output of `python -m pip ARGUMENTS`."""
-        answer = self.try_pip(*arguments, python=python)
-        return checked_output(answer, f"pip {arguments[0]}")
+    @property
+    def name(self) -> str:
+        return "pip" if has_pip() else "uv"
 
-    def uv(self, *arguments: str, given: str = "") -> str:
-        """Return the output of `uv ARGUMENTS`; `given` is written to its stdin."""
-        answer = self.try_uv(*arguments, given=given)
-        return checked_output(answer, _uv_command(arguments))
+    def install(self, subject: str, *arguments: str, can_build: bool) -> None:
+        """Run `pip install ARGUMENTS`, or uv's equivalent; errors name the `subject`.
 
-    def install(self, *arguments: str, python: str = sys.executable) -> None:
-        """Run `pip install ARGUMENTS`, or uv's equivalent, for the environment of `python`."""
+        Unless it `can_build`, no code of a package is run.
+        """
         if has_pip():
-            self.pip("install", *arguments, python=python)
-            return
-        # pip compiles what it installs; uv does only on demand.
-        options = ("--python", python, "--compile-bytecode")
-        self.uv("pip", "install", *options, *arguments)
+            answer = self.pip("install", *arguments, can_build=can_build)
+        else:
+            # pip compiles what it installs; uv does only on demand.
+            options = ("--python", sys.executable, "--compile-bytecode")
+            answer = self.uv(
+                "pip", "install", *options, *arguments, can_build=can_build
+            )
+        checked_output(answer, subject)
 
-    def try_pip(
-        self, *arguments: str, python: str = sys.executable, can_build: bool = True
-    ) -> Answer:
+    def pip(self, *arguments: str, can_build: bool) -> Answer:
         """Return the answer of `python -m pip ARGUMENTS`; raise no error if pip fails.
 
         Unless it `can_build`, pip fails when it is about to run code of a package.
@@ -122,61 +157,97 @@ class Installer(NamedTuple):
         if not can_build:
             start = ["-c", _PIP_WITHOUT_BUILDS, find_false(self.environ)]
         options = ("--no-input", "--disable-pip-version-check", "--no-color")
-        command = [python, "-I", *start, *options, *arguments]
-        return self._run(command, f"pip {arguments[0]}")
+        command = [sys.executable, "-I", *start, *options, *arguments]
+        environ = self._environment(can_build=can_build)
+        # pip writes the reasons of a failure to both.
+        return self._run(command, f"pip {arguments[0]}", environ, stderr="stdout")
 
-    def try_uv(self, *arguments: str, given: str = "") -> Answer:
-        """Return the answer of `uv ARGUMENTS`; `given` is written to its stdin."""
-        uv = [find_uv(self.environ), "--color", "never", "--no-progress"]
-        return self._run([*uv, *arguments], _uv_command(arguments), given)
+    def uv(self, *arguments: str, can_build: bool, given: str = "") -> Answer:
+        """Return the answer of `uv ARGUMENTS`; `given` is written to its stdin.
 
-    def _run(self, command: Sequence[str], called: str, given: str = "") -> Answer:
-        """Run a command of the installer, which ignores a project in the caller's directory.
-
-        `given` is written to its stdin. Error messages name the command as `called`.
+        Its options say what it may build; unless it `can_build`, it finds no version control.
         """
-        environ = {**self.environ, **_SET}
-        for name in _ELSEWHERE:
-            environ.pop(name, None)
+        command = [find_uv(self.environ), "--color", "never", "--no-progress"]
+        # uv reads the settings of a project; the one in the caller's directory is not asked.
+        command += ["--project", self.area]
 
+        count = 2 if arguments[0] == "pip" else 1
+        called = f"uv {' '.join(arguments[:count])}"
+        environ = self._environment(can_build=can_build)
+        return self._run([*command, *arguments], called, environ, given)
+
+    def _environment(self, *, can_build: bool) -> dict[str, str]:
+        """Return the environment of an installer; unless it `can_build`, without version control.
+
+        A requirement could name a repository.
+        """
+        environ = {}
+        for name, value in self.environ.items():
+            is_setting = name.startswith(("PIP_", "UV_"))
+            is_passed = name in _PASSED or name.startswith(_PASSED_FAMILIES)
+            if is_passed or not is_setting:
+                environ[name] = value
+        environ |= _SET
+        environ["TMPDIR"] = self.area
+
+        if not can_build:
+            path = self.environ.get("PATH", os.defpath)
+            environ["PATH"] = f"{self._without_version_control()}:{path}"
+        return environ
+
+    def _without_version_control(self) -> str:
+        """Return a directory for PATH with programs that fail in the place of version control."""
+        directory = os.path.join(self.area, "no-version-control")
+        os.makedirs(directory, exist_ok=True)
+        for name in _VERSION_CONTROL:
+            with suppress(FileExistsError):
+                os.symlink(find_false(self.environ), os.path.join(directory, name))
+        return directory
+
+    def _run(
+        self,
+        command: Sequence[str],
+        called: str,
+        environ: Mapping[str, str],
+        given: str = "",
+        stderr: Literal["return", "stdout"] = "return",
+    ) -> Answer:
+        """Run a command of the installer, with `given` as its stdin."""
+        start = time.monotonic()
         ended = bounded_call(
             command,
             environ,
             self.seconds,
             called,
             given=given.encode(),
-            directory=sys.prefix,
+            stderr=stderr,
         )
+        seconds = time.monotonic() - start
 
-        text = ended.stdout.decode("utf-8", "replace")
-        if ended.status:
-            text = f"{text}\n{ended.stderr.decode('utf-8', 'replace')}"
-        return Answer(text, failed=ended.status != 0)
-
-
-def _uv_command(arguments: Sequence[str]) -> str:
-    count = 2 if arguments[0] == "pip" else 1
-    return f"uv {' '.join(arguments[:count])}"
+        output = ended.stdout.decode("utf-8", "replace")
+        errors = ended.stderr.decode("utf-8", "replace")
+        said = _for_message(f"{output}\n{errors}")
+        return Answer(output, said, ended.status != 0, seconds, called)
 
 
-def checked_output(answer: Answer, called: str) -> str:
-    """Return the output of an answer. Raises OperationError if the installer failed."""
+def checked_output(answer: Answer, subject: str) -> str:
+    """Return the output of an answer. Raises InstallerError if the installer failed."""
     if answer.failed:
-        reason = shortened(answer.output) or "failed"
-        raise OperationError(f"{called}: {reason}")
+        raise InstallerError(subject, answer)
     return answer.output
 
 
-def shortened(output: str) -> str:
-    """Return an installer's output as one line that starts at the first error or conflict."""
-    # Before it stand progress and warnings.
-    start = re.search(r"(?im)^\s*(the conflict is caused by:|error: )", output)
-    if start:
-        output = output[start.start() :]
-    text = " ".join(output.split())
-    text = text.removeprefix("ERROR: ").removeprefix("error: ")
-
-    text = masked_text(text)
-    if len(text) <= _HEAD + _TAIL:
-        return text
-    return f"{text[:_HEAD]} … {text[-_TAIL:]}"
+def _for_message(output: str) -> tuple[str, ...]:
+    """Return the lines of an installer's output, without logins; of a traceback only the error."""
+    lines = []
+    in_traceback = False
+    for line in output.splitlines():
+        if line.startswith("Traceback (most recent call last):"):
+            in_traceback = True
+        elif in_traceback and line.startswith(" "):
+            continue
+        else:
+            in_traceback = False
+            if line.strip():
+                lines.append(masked_text(line.rstrip()))
+    return tuple(lines)

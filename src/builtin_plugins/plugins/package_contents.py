@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from builtin_plugins.plugins.directory_contents import read_commands
-from builtin_plugins.plugins.package_folder import distributions_in
+from builtin_plugins.plugins.package_folder import distribution_of
 from builtin_plugins.plugins.python_text import declarations_in
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.version import (
@@ -22,38 +22,37 @@ _TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distributi
 
 
 def read_package(entry: Entry, folders: Sequence[str]) -> PluginVersion:
-    """Return the contents of a package; the last of `folders` has its distributions.
+    """Return the contents of a package; the last of `folders` has its distribution.
 
-    The other folders are those of a linked project, whose files no distribution lists. Raises
-    ValueError or OSError if the files are unreadable or invalid.
+    The other folders are those of a linked project, whose files the distribution does not list.
+    Raises ValueError or OSError if the files are unreadable or invalid.
     """
     *linked, folder = folders
+    distribution = distribution_of(entry.name, [folder])
+    if distribution is None:
+        return PluginVersion(entry, folder)
+
+    modules = set()
+    names = []
+    for point in distribution.entry_points.select(group=GROUP):
+        names.append(point.name)
+        modules.add(point.module)
+
+    listed = distribution.files or ()
+    files = {folder: [str(path) for path in listed]}
+    for root in linked:
+        files[root] = _files_of(root, modules)
+
     commands: dict[Words, Definition] = {}
     problems: list[Problem] = []
     code = b""
-    names = []
-    for distribution in distributions_in([folder]).values():
-        # Others are only what the plugin requires.
-        points = [*distribution.entry_points.select(group=GROUP)]
-        if not points:
-            continue
-        modules = set()
-        for point in points:
-            names.append(point.name)
-            modules.add(point.module)
-
-        listed = distribution.files or ()
-        files = {folder: [str(path) for path in listed]}
-        for root in linked:
-            files[root] = _files_of(root, modules)
-
-        for root, paths in files.items():
-            code += _code_of(root, paths, modules)
-            trees = _command_trees(root, paths)
-            in_trees, invalid = read_commands(*trees)
-            commands |= in_trees
-            for problem in invalid:
-                problems.append(relocated(problem, root, entry.name))
+    for root, paths in files.items():
+        code += _code_of(root, paths, modules)
+        trees = _command_trees(root, paths)
+        in_trees, invalid = read_commands(*trees)
+        commands |= in_trees
+        for problem in invalid:
+            problems.append(relocated(problem, root, entry.name))
 
     # The user may have chosen a category for all commands (`add --under`).
     placed = {}

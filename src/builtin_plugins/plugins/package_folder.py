@@ -6,184 +6,96 @@ Everything is read from metadata; no code of the package is run.
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Any
 
 import importlib_metadata
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from host.hook_marker import GROUP, OWN_DISTRIBUTION
-from host.processes.importing import complete_import_path, program_path
+from host.processes.importing import OWN_PACKAGES, complete_import_path, program_path
 from host.records import PackageEntryPoint
 
-# The packages of cli-host, which the RECORD of an editable installation does not list.
-_OWN_MODULES = {"host": OWN_DISTRIBUTION, "builtin_plugins": OWN_DISTRIBUTION}
 # Code for one version of Python; abi3 and pure modules are for several.
 _COMPILED = re.compile(r"\.cpython-\d+\w*-[^/]*\.so\Z")
 
 
-def distributions_in(path: Sequence[str]) -> dict[str, Any]:
-    """Return the distributions in the directories `path` by canonical name; the first wins.
+def distributions_in(folder: str) -> dict[str, Any]:
+    """Return the distributions in a folder, or in a wheel, by canonical name.
 
     Distributions with unreadable metadata are skipped.
     """
     distributions: dict[str, Any] = {}
-    for distribution in importlib_metadata.distributions(path=[*path]):
+    for distribution in importlib_metadata.distributions(path=[folder]):
         with suppress(KeyError, OSError, ValueError):
             name = canonicalize_name(str(distribution.metadata["Name"]))
             distributions.setdefault(name, distribution)
     return distributions
 
 
-def program_distributions() -> dict[str, Any]:
-    """Return what the program has: cli-host and its requirements, recursively, by canonical name.
+def distribution_of(name: str, path: Sequence[str]) -> Any:
+    """Return the first distribution of this name in the directories `path`, or None."""
+    found = importlib_metadata.distributions(name=name, path=[*path])
+    return next(iter(found), None)
 
-    Other packages of the environment do not count, because they vanish if it is made again.
-    """
+
+def own_distribution() -> Any:
+    """Return the distribution of this program, or None if it has no metadata."""
     complete_import_path()
-    path = program_path()
-
-    program: dict[str, Any] = {}
-    pending = [Requirement(OWN_DISTRIBUTION)]
-    while pending:
-        name = canonicalize_name(pending.pop().name)
-        if name in program:
-            continue
-
-        for distribution in importlib_metadata.distributions(name=name, path=path):
-            program[name] = distribution
-            pending += needed(distribution)
-            break  # the first one is imported
-    return program
+    return distribution_of(OWN_DISTRIBUTION, program_path())
 
 
-def needed(distribution: Any, extras: Collection[str] = ()) -> Iterator[Requirement]:
-    """Yield the requirements of a distribution that apply on this system, with these extras."""
-    choices = [{"extra": extra} for extra in ("", *extras)]
+def needed(distribution: Any) -> Iterator[Requirement]:
+    """Yield the requirements of a distribution that apply on this system, without extras."""
     for text in distribution.requires or ():
         requirement = Requirement(text)
         marker = requirement.marker
-        if marker is None or any(map(marker.evaluate, choices)):
+        if marker is None or marker.evaluate({"extra": ""}):
             yield requirement
 
 
-def entry_points(distributions: Mapping[str, Any]) -> list[PackageEntryPoint]:
-    """Return the entry points for plugins of these distributions."""
-    points = []
-    for name, distribution in sorted(distributions.items()):
-        for point in distribution.entry_points.select(group=GROUP):
-            version = str(distribution.version)
-            points.append(PackageEntryPoint(point.name, point.value, name, version))
-    return points
-
-
-def unmet_requirement(
-    name: str,
-    extras: Collection[str],
-    folder: Mapping[str, Any],
-    program: Mapping[str, Any],
-) -> str:
-    """Return the first requirement of the package `name` that is not met, or "".
-
-    `folder` has the distributions of its folder, and `program` those of the program. The result is
-    a text such as "needs click<9, the program has 9.0".
-    """
-    providers = {**program, **folder}
-    pending = [(name, tuple(extras))]
-    checked = set()
-    while pending:
-        name, extras = pending.pop()
-        if name not in providers:
-            continue
-        if (name, extras) in checked:
-            continue
-        checked.add((name, extras))
-
-        try:
-            requirements = list(needed(providers[name], extras))
-        except InvalidRequirement:
-            continue
-        for requirement in requirements:
-            problem = _mismatch(requirement, folder, program)
-            if problem:
-                return problem
-
-            # A package of the program meets its requirements, but perhaps not those of an extra.
-            other = canonicalize_name(requirement.name)
-            if other in folder or requirement.extras:
-                pending.append((other, tuple(sorted(requirement.extras))))
+def addressed_requirement(wheel: str) -> str:
+    """Return the name of a package that a wheel requires from an address, or ""."""
+    for distribution in distributions_in(wheel).values():
+        for text in distribution.requires or ():
+            with suppress(ValueError):  # the installer says what is wrong
+                requirement = Requirement(text)
+                if requirement.url:
+                    return requirement.name
     return ""
 
 
-def _mismatch(
-    requirement: Requirement, folder: Mapping[str, Any], program: Mapping[str, Any]
-) -> str:
-    """Return why a requirement is not met, or ""; the folder comes before the program."""
-    text = f"{requirement.name}{requirement.specifier}"
-    name = canonicalize_name(requirement.name)
-    owner = "its folder"
-    provider = folder.get(name)
-    if provider is None:
-        owner = "the program"
-        provider = program.get(name)
-    if provider is None:
-        return f"needs {text}, which is missing"
+def entry_points(name: str, folder: str) -> tuple[PackageEntryPoint, ...]:
+    """Return the entry points for plugins of the package `name`.
 
-    version = str(provider.version)
-    if requirement.specifier.contains(version, prereleases=True):
-        return ""
-    return f"needs {text}, {owner} has {version}"
-
-
-def taken_module(folders: Sequence[str], program: Mapping[str, Any]) -> tuple[str, str]:
-    """Return a top-level module in the folders that the program also has, and its distribution.
-
-    The folders come before the program's own packages on the import path, so such a module would
-    replace the program's in the plugin's processes. The last one has the installed packages; in the
-    others, which are linked, a directory without `__init__.py` is no module. Returns ("", "") if
-    there is none.
+    Those of what it requires are not the plugin's.
     """
-    owners = _owners_of_modules(program)
-    for folder in folders:
-        is_linked = folder != folders[-1]
-        for entry in sorted(os.listdir(folder)):
-            name, _, _ = entry.partition(".")
-            module = name.casefold()  # some file systems ignore case
-            if module not in owners:
-                continue
-            if _is_module(os.path.join(folder, entry), is_linked=is_linked):
-                return entry, owners[module]
-    return "", ""
+    distribution = distribution_of(name, [folder])
+    if distribution is None:
+        return ()
+
+    points = []
+    for point in distribution.entry_points.select(group=GROUP):
+        version = str(distribution.version)
+        points.append(PackageEntryPoint(point.name, point.value, name, version))
+    return tuple(points)
 
 
-def _owners_of_modules(program: Mapping[str, Any]) -> dict[str, str]:
-    """Return the distributions of the program's top-level modules, by name in lower case."""
-    owners = dict(_OWN_MODULES)
-    for name, distribution in program.items():
-        for file in distribution.files or ():
-            is_top_level = len(file.parts) == 1
-            if is_top_level and file.suffix != ".py":
-                continue
+def own_module(folder: str) -> str:
+    """Return a file or directory in the folder that Python would import as one of ours, or ""."""
+    importable = []
+    for package in OWN_PACKAGES:
+        importable.append(package)
+        importable += [f"{package}{suffix}" for suffix in all_suffixes()]
 
-            module, _, _ = file.parts[0].partition(".")
-            if module:
-                owners.setdefault(module.casefold(), name)
-    return owners
-
-
-def _is_module(path: str, *, is_linked: bool) -> bool:
-    """Return whether a file or directory can be imported from the directory it is in."""
-    name = os.path.basename(path)
-    if "." in name:
-        return name.endswith((".py", ".so"))
-    if name in ("__pycache__", "bin"):  # pip writes console scripts into bin
-        return False
-    if not is_linked:
-        return True
-    return os.path.isfile(os.path.join(path, "__init__.py"))
+    for entry in sorted(os.listdir(folder)):
+        if entry.casefold() in importable:  # some file systems ignore case
+            return entry
+    return ""
 
 
 def needed_python(folder: str) -> str:

@@ -14,42 +14,38 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
+from packaging.tags import sys_tags
+from packaging.utils import canonicalize_name, parse_wheel_filename
 
+from builtin_plugins.library.addresses import bare_address
 from builtin_plugins.library.files.atomic import discard
 from builtin_plugins.plugins.change import Change
-from builtin_plugins.plugins.index_files import listed_checksums
 from builtin_plugins.plugins.installer import (
     Answer,
     Installer,
+    InstallerError,
     checked_output,
     has_pip,
-    shortened,
 )
 from builtin_plugins.plugins.package_folder import (
     distributions_in,
     linked_folders,
-    program_distributions,
+    needed,
+    own_distribution,
 )
 from builtin_plugins.plugins.sources.fetch_file import verified_sha256
-from builtin_plugins.plugins.sources.requirements import extras_of
-from builtin_plugins.plugins_folder.entry import Package
-from host import OperationError
+from builtin_plugins.plugins_folder.entry import Entry, Package
+from host import OperationError, PluginError
+from host.hook_marker import OWN_DISTRIBUTION
 
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 # How pip and uv name a package that has only a source distribution, or that does not exist.
-_NO_WHEEL_PIP = re.compile(
+_NO_WHEEL = re.compile(
     r"No matching distribution found for ([^\n]+?)(?: \(from |\n|$)"
-)
-_NO_WHEEL_UV = re.compile(r"Wheels are required for `([^`]+)`")
-# How both name a package that is required from an address and has no wheel there.
-_NOT_BUILT = re.compile(r"Failed to build [`']([\w.-]+)")
-_REQUIREMENT = r"(?<![\w.-])({name})((?:\s*(?:[<>=!~]=?|===)\s*[\w.*+!-]+\s*,?)+)"
-_DEPENDS = (
-    r"(?<![\w.=-])([A-Za-z][\w.-]*(?:\[[^\]]*\])?(?:(?: |==)\d[\w.!+-]*)?) depends on "
+    r"|Wheels are required for `([^`]+)`"
 )
 _WHEEL = "Wheel-Version: 1.0\nGenerator: cli-host\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
@@ -58,71 +54,120 @@ class Resolution(NamedTuple):
     """The packages that a folder needs.
 
     If `unbuilt` is not empty, it maps the packages that the user must first agree to build to their
-    versions. `direct` has the names of packages that come from files or addresses, not from an
-    index.
+    versions.
     """
 
     packages: tuple[Package, ...] = ()
     unbuilt: Mapping[str, str] = {}
-    direct: frozenset[str] = frozenset()
+
+
+class _Found(NamedTuple):
+    """An installer's answer, its packages, and the names of those from a file or an address."""
+
+    answer: Answer
+    packages: Sequence[Package] = ()
+    direct: Collection[str] = ()
 
 
 def resolve(
-    wanted: str, change: Change, *, local: str = "", sources: Collection[str] = ()
+    wanted: str, change: Change, *, own: str = "", sources: Collection[str] = ()
 ) -> Resolution:
-    """Return what the requirement `wanted` needs besides what the program has.
+    """Return what the requirement `wanted` needs, itself included unless `own` is its name.
 
-    `local` is the name of a package that comes from a file, so that no index is asked for it. The
-    packages in `sources` may be built. Raises OperationError if there is no solution, for example
-    because a requirement contradicts a version of the program.
+    `own` is the name of a package that comes from a file. The packages in `sources` may be built.
+    Raises InstallerError if there is no solution, and PluginError if a package is required from an
+    address: nobody could install that at the recorded version and checksum later.
     """
-    program = program_distributions()
-    constraints = Path(change.area, "constraints.txt")
-    stubs = os.path.join(change.area, "stubs")
-    lines = _write_stubs(program, stubs)
-    constraints.write_text("".join(lines), encoding="utf-8")
+    constraints = _write_constraints(change)
+    options = ["--constraint", constraints, *_binary_options(sources)]
+    found = _find([wanted], options, sources, change)
 
-    options = ["--constraint", str(constraints), *_binary_options(sources)]
-    if has_pip():
-        resolution = _resolve_with_pip(wanted, options, sources, change)
-    else:
-        resolution = _resolve_with_uv(wanted, options, sources, change)
+    subject, _, _ = wanted.partition(" @ ")  # a file is not shown
+    if found.answer.failed:
+        return _unresolved(found.answer, subject, sources, change)
 
-    # Nobody could install these at the recorded version and checksum later.
-    addressed = resolution.direct - {*program, canonicalize_name(local)}
-    if addressed:
-        raise _addressed(wanted, ", ".join(sorted(addressed)))
-    return resolution
+    for name in found.direct:
+        if name not in (canonicalize_name(own), OWN_DISTRIBUTION):
+            raise from_address(subject, name)
+    return Resolution(tuple(sorted(found.packages, key=_name_of)))
 
 
-def _write_stubs(program: Mapping[str, Any], directory: str) -> list[str]:
-    """Write a wheel without code for each distribution of the program; return constraints.
+def find_recorded(
+    packages: Sequence[Package], change: Change, sources: Collection[str]
+) -> Resolution:
+    """Return recorded packages at the same versions, with the files that fit this machine.
 
-    cli-host itself may be on no index, and a constraint with an address asks no index for the
-    others.
+    The packages in `sources` may be built. Raises InstallerError if a version is not to be had, and
+    OperationError for a file that has the recorded name but another content.
+    """
+    if not packages:
+        return Resolution()
+    pins = [f"{package.name}=={package.version}" for package in packages]
+    options = ["--no-deps", *_binary_options(sources)]
+    found = _find(pins, options, sources, change)
+    if found.answer.failed:
+        return _unresolved(found.answer, "the recorded packages", sources, change)
+
+    recorded = {package.name: package for package in packages}
+    for package in found.packages:
+        _check_file(package, recorded[package.name])
+    return Resolution(tuple(found.packages))
+
+
+def _name_of(package: Package) -> str:
+    return package.name
+
+
+def _check_file(package: Package, recorded: Package) -> None:
+    """Raise OperationError if a file is the recorded one by its name, but not by its content."""
+    if recorded.file not in ("", package.file):
+        return
+    if not recorded.sha256 or set(package.sha256) & set(recorded.sha256):
+        return
+    hashes = " or ".join(recorded.sha256)
+    found = "".join(package.sha256) or "unknown"
+    raise OperationError(f"{package.file}: the SHA-256 is {found}, expected {hashes}")
+
+
+def from_address(subject: str, name: str) -> PluginError:
+    """Return the error for a package that requires `name` from an address."""
+    what = f"{subject} requires {name} from an address"
+    return PluginError(what, "only packages of an index can be required")
+
+
+def _write_constraints(change: Change) -> str:
+    """Write what every package must agree with: this program, and the ranges of its requirements.
+
+    cli-host may be on no index, so that a wheel without code stands for it. Returns the path.
     """
     lines = []
-    os.makedirs(directory, exist_ok=True)
-    for name, distribution in program.items():
-        path = _write_wheel(distribution, directory)
-        lines.append(f"{name} @ {file_address(path)}\n")
-    return lines
+    own = own_distribution()
+    if own is not None:
+        name, version = OWN_DISTRIBUTION, str(own.version)
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        stub = _write_wheel(name, version, {"METADATA": metadata}, change.area)
+        lines.append(f"{name} @ {file_address(stub)}")
+        for requirement in needed(own):
+            lines.append(f"{requirement.name}{requirement.specifier}")
+    return _write_lines("constraints.txt", lines, change)
 
 
-def _write_wheel(distribution: Any, directory: str, linked: Sequence[str] = ()) -> str:
-    """Write a wheel with the metadata of a distribution into `directory`; return its path.
+def _write_wheel(
+    name: str,
+    version: str,
+    metadata: Mapping[str, str],
+    directory: str,
+    linked: Sequence[str] = (),
+) -> str:
+    """Write a wheel without code into `directory`; return its path.
 
-    It has none of the distribution's code. Installed, it makes the directories `linked`
+    `metadata` has the files of its metadata. Installed, it makes the directories `linked`
     importable.
     """
-    canonical_name = canonicalize_name(str(distribution.metadata["Name"]))
-    name = canonical_name.replace("-", "_")
-    base = f"{name}-{distribution.version}"
-    info = f"{base}.dist-info"
-
-    files = {f"{info}/WHEEL": _WHEEL, f"{info}/RECORD": ""}
-    for file in ("METADATA", "entry_points.txt"):
-        files[f"{info}/{file}"] = distribution.read_text(file) or ""
+    name = canonicalize_name(name).replace("-", "_")
+    base = f"{name}-{version}"
+    files = {"WHEEL": _WHEEL, "RECORD": "", **metadata}
+    files = {f"{base}.dist-info/{file}": text for file, text in files.items()}
     if linked:
         files[f"{name}.pth"] = "\n".join([*linked, ""])
 
@@ -146,118 +191,117 @@ def _binary_options(sources: Collection[str]) -> list[str]:
     return options
 
 
-def _resolve_with_pip(
-    wanted: str, options: Sequence[str], sources: Collection[str], change: Change
-) -> Resolution:
-    """Return pip's answer. Raises OperationError if it finds no solution.
+def _find(
+    wanted: Sequence[str],
+    options: Sequence[str],
+    sources: Collection[str],
+    change: Change,
+) -> _Found:
+    """Return what pip or uv would install for the requirements `wanted`."""
+    if has_pip():
+        return _find_with_pip(wanted, options, change, can_build=bool(sources))
+    return _find_with_uv(wanted, options, change, can_build=bool(sources))
 
-    Installed packages are ignored: pip would count those that somebody added to the program's
-    environment as satisfied.
-    """
+
+def _find_with_pip(
+    wanted: Sequence[str], options: Sequence[str], change: Change, *, can_build: bool
+) -> _Found:
     report = os.path.join(change.area, "report.json")
-    requirements = _requirements_file([wanted], change)
+    # Installed packages would count as satisfied.
     command = ["install", "--dry-run", "--ignore-installed", "--report", report]
-    command += [*options, "--requirement", requirements]
-    # pip would build what a package requires from an address, whatever the options say.
-    answer = change.installer.try_pip(*command, can_build=bool(sources))
+    command += [*options, *wanted]
+    answer = change.installer.pip(*command, can_build=can_build)
     if answer.failed:
-        return _unresolved(answer.output, _NO_WHEEL_PIP, wanted, sources, change)
+        return _Found(answer)
 
     packages = []
-    direct = set()
+    direct = []
     answered = json.loads(Path(report).read_text("utf-8"))
     for item in answered["install"]:
         name = canonicalize_name(item["metadata"]["name"])
-        version = item["metadata"]["version"]
         if item["is_direct"]:
-            direct.add(str(name))
+            direct.append(name)
             continue
 
         file = item["download_info"]
-        url = file["url"]
-        sha256 = file["archive_info"]["hashes"]["sha256"]
-        listed = listed_checksums(name, version, url, sha256, answer.output, change)
-        is_built = not url.endswith(".whl")
-        packages.append(Package(name, version, listed, is_built))
-    return Resolution(tuple(packages), direct=frozenset(direct))
+        archive = file["archive_info"]
+        # pip before 23.1 writes only the key `hash`.
+        hashes = archive.get("hashes")
+        if hashes is None:
+            algorithm, _, digest = archive.get("hash", "").partition("=")
+            hashes = {algorithm: digest}
+        version = item["metadata"]["version"]
+        packages.append(_package(name, version, file["url"], hashes))
+    return _Found(answer, packages, direct)
 
 
-def _resolve_with_uv(
-    wanted: str, options: Sequence[str], sources: Collection[str], change: Change
-) -> Resolution:
-    """Return uv's answer. Raises OperationError if it finds no solution."""
-    lock = ("--no-header", "--format", "pylock.toml")
-    answer = _uv_compile(f"{wanted}\n", change.installer, *lock, *options)
+def _find_with_uv(
+    wanted: Sequence[str], options: Sequence[str], change: Change, *, can_build: bool
+) -> _Found:
+    command = ("pip", "compile", "-", "--python", sys.executable, "--quiet")
+    lock = ["--no-header", "--format", "pylock.toml", *options]
+    # An option replaces the value of its variable.
+    for path in change.session.environ.get("UV_CONSTRAINT", "").split():
+        lock += ["--constraint", path]
+    given = "\n".join([*wanted, ""])
+    answer = change.installer.uv(*command, *lock, given=given, can_build=can_build)
     if answer.failed:
-        return _unresolved(answer.output, _NO_WHEEL_UV, wanted, sources, change)
-
-    direct = set()
-    from_index = {}
-    pins = ""
-    for name, item in _locked_packages(answer).items():
-        if "wheels" in item or "sdist" in item:
-            from_index[name] = item
-            pins += f"{name}=={item['version']}\n"
-        else:
-            direct.add(name)
-
-    # The first answer lists only the files for this system; this one those for every system.
-    options = (*lock, "--universal", "--no-deps")
-    answer = _uv_compile(pins, change.installer, *options)
-    everywhere = _locked_packages(answer)
+        return _Found(answer)
 
     packages = []
-    for name, item in from_index.items():
-        sha256 = _file_checksums(item)
-        sha256 |= _file_checksums(everywhere.get(name, {}))
-        is_built = "wheels" not in item
-        version = str(item["version"])
-        packages.append(Package(name, version, tuple(sorted(sha256)), is_built))
-    return Resolution(tuple(packages), direct=frozenset(direct))
+    direct = []
+    for item in tomllib.loads(answer.output).get("packages", []):
+        name = canonicalize_name(item["name"])
+        if "wheels" in item:
+            file = min(item["wheels"], key=_place_of_wheel)
+        elif "sdist" in item:
+            file = item["sdist"]
+        else:
+            direct.append(name)
+            continue
+        hashes = file.get("hashes", {})
+        packages.append(_package(name, item["version"], _url(file), hashes))
+    return _Found(answer, packages, direct)
 
 
-def _uv_compile(given: str, installer: Installer, *options: str) -> Answer:
-    command = ("pip", "compile", "-", "--python", sys.executable, "--quiet")
-    return installer.try_uv(*command, *options, given=given)
+def _place_of_wheel(file: Mapping[str, Any]) -> int:
+    """Return the place of a wheel in the order in which Python's tags prefer wheels."""
+    _, _, _, tags = parse_wheel_filename(_name_of_file(_url(file)))
+    order = list(sys_tags())
+    places = [order.index(tag) for tag in tags if tag in order]
+    return min(places, default=len(order))
 
 
-def _locked_packages(answer: Answer) -> dict[str, dict[str, Any]]:
-    """Return the packages of a pylock.toml by name; none if uv failed."""
-    if answer.failed:
-        return {}
-    packages = tomllib.loads(answer.output).get("packages", [])
-    return {package["name"]: package for package in packages}
+def _url(file: Mapping[str, Any]) -> str:
+    """Return the address or the path of a file in a pylock.toml."""
+    return str(file.get("url") or file["path"])
 
 
-def _file_checksums(package: Mapping[str, Any]) -> set[str]:
-    """Return the checksums of the files that pylock.toml lists for a package."""
-    files = [*package.get("wheels", ())]
-    if "sdist" in package:
-        files.append(package["sdist"])
+def _name_of_file(url: str) -> str:
+    return os.path.basename(unquote(urlsplit(url).path))
 
-    checksums = set()
-    for file in files:
-        sha256 = file.get("hashes", {}).get("sha256")
-        if sha256:  # an index may list another checksum, or none
-            checksums.add(sha256)
-    return checksums
+
+def _package(name: str, version: str, url: str, hashes: Mapping[str, str]) -> Package:
+    file = _name_of_file(url)
+    sha256: tuple[str, ...] = ()
+    if "sha256" in hashes:  # an index may list another checksum, or none
+        sha256 = (hashes["sha256"],)
+    is_built = not file.endswith(".whl")
+    return Package(name, version, sha256, file, bare_address(url), is_built)
 
 
 def _unresolved(
-    output: str,
-    no_wheel: re.Pattern[str],
-    wanted: str,
-    sources: Collection[str],
-    change: Change,
+    answer: Answer, subject: str, sources: Collection[str], change: Change
 ) -> Resolution:
-    """Return the packages that must be built, from the output of a resolution that failed.
+    """Return the packages that must be built, for a resolution that failed.
 
-    Raises OperationError if a build would not help.
+    Raises InstallerError if a build would not help.
     """
     unbuilt: dict[str, str] = {}
-    for text in no_wheel.findall(output):
+    # The installer only proposes names; the index is asked about each.
+    for match in _NO_WHEEL.finditer("\n".join(answer.said)):
         try:
-            requirement = Requirement(text)
+            requirement = Requirement(match[1] or match[2])
         except InvalidRequirement:
             continue
 
@@ -270,40 +314,29 @@ def _unresolved(
                 unbuilt[name] = version
     if unbuilt:
         return Resolution(unbuilt=unbuilt)
-
-    if not sources:
-        addressed = _NOT_BUILT.search(output)
-        if addressed:
-            raise _addressed(wanted, addressed[1])
-    raise OperationError(_explained(output, wanted))
+    raise InstallerError(subject, answer)
 
 
-def _addressed(wanted: str, names: str) -> OperationError:
-    what = f"{_subject(wanted)} needs {names} from an address"
-    return OperationError(what, "only packages of an index can be required")
-
-
-def _subject(wanted: str) -> str:
-    """Return a requirement for messages, without the address of a file."""
-    return wanted.partition(" @ ")[0]
-
-
-def newest_version(wanted: Requirement, installer: Installer, *options: str) -> str:
+def newest_version(wanted: Requirement, installer: Installer) -> str:
     """Return the newest version that the index has for a requirement, or "" for none.
 
     Raises OperationError if the index does not have the package.
     """
     if not has_pip():
+        command = ("pip", "compile", "-", "--python", sys.executable, "--quiet")
+        bare = ("--no-deps", "--no-header", "--no-annotate")
         given = f"{wanted.name}{wanted.specifier}\n"
-        pins = ("--no-deps", "--no-header", "--no-annotate")
-        answer = _uv_compile(given, installer, *pins, *options)
-        pin = checked_output(answer, "uv pip compile").strip()
+        answer = installer.uv(*command, *bare, given=given, can_build=False)
+        pin = checked_output(answer, wanted.name).strip()
         _, _, version = pin.partition("==")
         return version
 
+    # An index that does not answer has let the user wait before.
+    options = ["--retries", "0"]
     if wanted.specifier.prereleases:
-        options = ("--pre", *options)
-    listed = installer.pip("index", "versions", wanted.name, *options)
+        options.append("--pre")
+    asked = ("index", "versions", wanted.name, *options)
+    listed = checked_output(installer.pip(*asked, can_build=False), wanted.name)
     line = _VERSIONS.search(listed)
     if line is None:
         return ""
@@ -315,128 +348,77 @@ def newest_version(wanted: Requirement, installer: Installer, *options: str) -> 
     return ""
 
 
-def why_not_newest(wanted: Requirement, version: str, change: Change) -> str:
-    """Return why a newer version than `version` is not used, or "" if there is none.
-
-    The reason is a requirement of the newer version that contradicts a version of the program.
-    """
-    try:
-        newest = newest_version(wanted, change.installer, *_binary_options(()))
-    except OperationError:
-        return ""
-    if newest in ("", version):
-        return ""
-
-    try:
-        resolve(f"{wanted.name}{extras_of(wanted)}=={newest}", change)
-    except OperationError as failure:
-        return failure.what
-    return ""
-
-
-def _explained(output: str, wanted: str) -> str:
-    """Return why `wanted` has no solution: the requirement that the program contradicts, if any."""
-    for name, distribution in program_distributions().items():
-        # An author may have written a name with other separators than its canonical form has.
-        spelling = re.escape(name).replace(r"\-", "[-_.]")
-        for match in re.finditer(_REQUIREMENT.format(name=spelling), output):
-            text = "".join(match[0].split()).rstrip(",")
-            if not _excludes(text, distribution.version):
-                continue
-
-            subject = _subject(wanted)
-            owner = re.search(_DEPENDS + re.escape(text), output)
-            if owner:
-                subject = owner[1]
-
-            subject = subject.replace("==", " ")
-            has = f"the program has {name} {distribution.version}"
-            return f"{subject} needs {text}, {has}"
-    return f"{_subject(wanted)}: {shortened(output)}"
-
-
-def _excludes(text: str, version: str) -> bool:
-    """Return whether `text` is a requirement that excludes a version."""
-    try:
-        specifier = Requirement(text).specifier
-    except InvalidRequirement:
-        return False
-    return not specifier.contains(version, prereleases=True)
-
-
 def install_into(
-    folder: str, packages: Sequence[Package], files: Mapping[str, str], change: Change
+    folder: str,
+    entry: Entry,
+    packages: Sequence[Package],
+    wheel: str,
+    change: Change,
 ) -> None:
-    """Install packages at their recorded versions, and wheels by name, into a new folder.
+    """Install packages, and the own wheel of `entry` if any, into a new folder.
 
-    Only files with a recorded checksum are used. Raises OperationError if the folder does not
-    contain exactly these packages afterwards: pip skips what it cannot place, with status 0.
+    A file whose checksum is known must have it. Raises OperationError if the folder lacks a package
+    afterwards: pip skips what it cannot place, with status 0.
     """
-    lines = []
-    sources = []
+    checksums = {}
+    names = []
     for package in packages:
-        lines.append(_requirement_of(package))
-        if package.built:
-            sources.append(package.name)
-    for name, path in files.items():
-        sha256 = verified_sha256(path, "")
-        lines.append(f"{name} @ {file_address(path)} --hash=sha256:{sha256}")
+        names.append(package.name)
+        checksums[f"{package.name}=={package.version}"] = package.sha256
+    if wheel:
+        names.append(entry.name)
+        sha256 = verified_sha256(wheel, "")
+        checksums[f"{entry.name} @ {file_address(wheel)}"] = (sha256,)
 
+    sources = [package.name for package in packages if package.built]
+    options = ["--target", folder, "--no-deps", *_binary_options(sources)]
+    lines = _with_checksums(checksums)
+    options += ["--requirement", _write_lines("requirements.txt", lines, change)]
     os.makedirs(folder, exist_ok=True)
-    if lines:
-        requirements = _requirements_file(lines, change)
-        options = ["--target", folder, "--no-deps", *_binary_options(sources)]
-        change.installer.install(*options, "--requirement", requirements)
-
+    change.installer.install(entry.name, *options, can_build=bool(sources))
     discard(os.path.join(folder, ".lock"))  # of uv
-    _check_installed(folder, packages, lines)
+
+    installed = distributions_in(folder)
+    for name in names:
+        if name not in installed:
+            raise OperationError(f"{change.installer.name} did not install {name}")
 
 
-def _requirement_of(package: Package) -> str:
-    """Return the line of a requirements file for a recorded package."""
-    line = f"{package.name}=={package.version}"
-    for checksum in package.sha256:
-        line += f" --hash=sha256:{checksum}"
-    return line
+def _with_checksums(checksums: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the lines of a requirements file for requirements with their checksums."""
+    # An installer that checks one file wants a checksum for each.
+    if not all(checksums.values()):
+        return [*checksums]
+
+    lines = []
+    for requirement, allowed in checksums.items():
+        hashes = [f"--hash=sha256:{checksum}" for checksum in allowed]
+        lines.append(" ".join([requirement, *hashes]))
+    return lines
 
 
-def _check_installed(
-    folder: str, packages: Sequence[Package], lines: Sequence[str]
-) -> None:
-    """Raise OperationError if a folder lacks packages, or has others than those of `lines`."""
-    installed = []
-    for name, distribution in distributions_in([folder]).items():
-        installed.append(f"{name}=={distribution.version}")
-    recorded = {f"{package.name}=={package.version}" for package in packages}
-    is_complete = recorded.issubset(installed)
-    if is_complete and len(installed) == len(lines):
-        return
-
-    versions = ", ".join(installed) or "nothing"
-    expected = re.sub(r" --hash=\S+", "", ", ".join(lines))
-    what = f"the folder of the package has {versions}; expected {expected}"
-    raise OperationError(what)
-
-
-def _requirements_file(lines: Iterable[str], change: Change) -> str:
-    """Write requirements to a file, so that pip cannot take one for an option."""
-    path = Path(change.area, "requirements.txt")
+def _write_lines(name: str, lines: Iterable[str], change: Change) -> str:
+    """Write a file for an installer, which cannot take a line for an option; return its path."""
+    path = Path(change.area, name)
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return str(path)
 
 
-def build_wheel(directory: str, change: Change) -> None:
+def build_wheel(directory: str, entry: Entry, change: Change) -> None:
     """Build the wheel of a project in `change.built`. This runs the project's own code."""
     installer = change.installer
     if has_pip():
-        installer.pip("wheel", "--no-deps", "--wheel-dir", change.built, directory)
-        return
-    # Without the option, uv writes a .gitignore beside the wheel.
-    options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
-    installer.uv("build", *options, "--out-dir", change.built, directory)
+        options = ("--no-deps", "--wheel-dir", change.built)
+        answer = installer.pip("wheel", *options, directory, can_build=True)
+    else:
+        command = ("build", "--wheel", "--python", sys.executable)
+        # Without the last option, uv writes a .gitignore beside the wheel.
+        options = ("--out-dir", change.built, "--no-create-gitignore")
+        answer = installer.uv(*command, *options, directory, can_build=True)
+    checked_output(answer, entry.name)
 
 
-def build_linked_wheel(directory: str, change: Change) -> bool:
+def build_linked_wheel(directory: str, entry: Entry, change: Change) -> bool:
     """Build a wheel in `change.built` that leads to the modules of a project where they are.
 
     It has the metadata of the project's editable wheel, which pip and uv only install. Returns
@@ -444,12 +426,17 @@ def build_linked_wheel(directory: str, change: Change) -> bool:
     code.
     """
     editable = os.path.join(change.area, "editable")
-    target = ("--target", editable, "--no-deps")
-    change.installer.install(*target, "--editable", directory)
+    options = ("--target", editable, "--no-deps", "--editable", directory)
+    change.installer.install(entry.name, *options, can_build=True)
 
     folders = linked_folders(editable)
     if not folders:
         return False
-    [distribution] = distributions_in([editable]).values()
-    _write_wheel(distribution, change.built, folders)
+
+    [[name, distribution]] = distributions_in(editable).items()
+    metadata = {}
+    for file in ("METADATA", "entry_points.txt"):
+        metadata[file] = distribution.read_text(file) or ""
+    version = str(distribution.version)
+    _write_wheel(name, version, metadata, change.built, folders)
     return True

@@ -116,15 +116,19 @@ def _can_be_category(words: list[str]) -> bool:
 
 
 class Package(Record):
-    """A distribution in the folder of a package, as an index lists it.
+    """A distribution in the folder of a package.
 
-    `sha256` has the checksum of each file that the index lists for this version, so that other
-    machines can use the file that fits. `built` means that a source distribution was used.
+    sha256   the checksum of the file that was installed, or () if the index had none
+    file     the name of that file
+    url      its address, without credentials
+    built    whether the file is a source distribution
     """
 
     name: str
     version: str
     sha256: tuple[str, ...] = ()
+    file: str = ""
+    url: str = ""
     built: bool = False
 
     def fields(self) -> dict[str, Any]:
@@ -392,6 +396,8 @@ def _read_package(plugin: str, item: Any) -> Package:
 
     name = text(plugin, item, "name")
     version = text(plugin, item, "version")
+    file = text(plugin, item, "file")
+    url = text(plugin, item, "url")
     hashes = typed(plugin, item, "sha256", list, "an array of strings")
     built = typed(plugin, item, "built", bool, "true or false")
 
@@ -404,7 +410,7 @@ def _read_package(plugin: str, item: Any) -> Package:
     if not is_valid:
         what = "expected a canonical name, a version and a list of SHA-256 checksums"
         raise PluginError(Problem(plugin, what, key="packages"))
-    return Package(name, version, tuple(hashes), built is True)
+    return Package(name, version, tuple(hashes), file, url, built is True)
 
 
 def _is_package_name(name: str) -> bool:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+OWN_PACKAGES = ("host", "builtin_plugins")  # what no plugin can replace
+
 
 class _PluginFolder(str):
     """An entry of `sys.path` that belongs to one plugin, whose process this is."""
@@ -69,9 +71,10 @@ def enter_plugin(folders: "Sequence[str]") -> None:
     """Make this process one of the plugin whose packages are in `folders`, () for any other plugin.
 
     The folders stand after the standard library and before the program's own packages, so a plugin
-    gets its own version of a library that somebody added to the program's environment. `site` must
-    have run before, because it would run the `sitecustomize` of a folder. A process that a plugin
-    forks may belong to another plugin: it forgets the first one's folders and modules.
+    gets its own version of a library that the program has, too. `host` and `builtin_plugins` are
+    always the program's. `site` must have run before, because it would run the `sitecustomize` of a
+    folder. A process that a plugin forks may belong to another plugin: it forgets the first one's
+    folders and modules.
     """
     former = [entry for entry in sys.path if isinstance(entry, _PluginFolder)]
     if former == [*folders]:
@@ -80,6 +83,9 @@ def enter_plugin(folders: "Sequence[str]") -> None:
     if former:
         _forget_modules(former)
 
+    for package in OWN_PACKAGES:
+        __import__(package)  # their modules are looked up in them, not on `sys.path`
+    _forget_modules_in(folders)
     end = _end_of_library()
     sys.path[end:end] = map(_PluginFolder, folders)
 
@@ -101,6 +107,23 @@ def _forget_modules(folders: "Sequence[str]") -> None:
         if not file:
             continue  # a namespace package, or built in
         if file.startswith(beginnings):
+            del sys.modules[name]
+
+
+def _forget_modules_in(folders: "Sequence[str]") -> None:
+    """Remove the modules of the program that a plugin has, too, so that it imports its own."""
+    from _frozen_importlib_external import PathFinder
+
+    has_own = {}
+    for name in list(sys.modules):
+        package, _, _ = name.partition(".")
+        if package in (*OWN_PACKAGES, "__main__"):
+            continue
+        if package in sys.stdlib_module_names:
+            continue
+        if package not in has_own:
+            has_own[package] = PathFinder.find_spec(package, folders) is not None
+        if has_own[package]:
             del sys.modules[name]
 
 

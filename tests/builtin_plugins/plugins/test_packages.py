@@ -18,10 +18,10 @@ from testing.plugin_sources import (
 
 
 def test_nothing_of_a_source_distribution_runs_before_the_question(
-    either: Environment, tmp_path: Path
+    with_uv: Environment, tmp_path: Path
 ) -> None:
-    made, mark = either.made, tmp_path / "mark"
-    either.source(either.acme("1.0"), mark)
+    made, mark = with_uv.made, tmp_path / "mark"
+    with_uv.source(with_uv.acme("1.0"), mark)
     refused = answering(made, "n\n", "add", "pip:acme-cli")
     assert refused.status == 1
     assert refused.stdout == (
@@ -38,12 +38,10 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     added = answering(made, "y\ny\n", "add", "pip:acme-cli")
     assert (added.status, "added acme-cli" in added.stdout) == (0, True), added.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    either.source(either.acme("2.0"), mark)
+    with_uv.source(with_uv.acme("2.0"), mark)
     mark.unlink()
     dry = plugin(made, "update", "--dry-run")
     assert dry.stdout == "acme-cli: 1.0 → to be built: acme-cli 2.0\n"
-    assert answering(made, "n\n", "update").status == 1
-    assert not mark.exists()
     unattended = plugin(made, "update")
     assert (unattended.status, mark.exists()) == (1, False)
     assert "to skip the question, add --yes" in unattended.stderr
@@ -52,24 +50,19 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     mark.unlink()
     assert plugin(made, "update").stdout == "acme-cli: 2.0 is the newest version\n"
     assert not mark.exists()
-    either.source(either.acme("3.0"), tmp_path / "nowhere" / "mark")
+    with_uv.source(with_uv.acme("3.0"), tmp_path / "nowhere" / "mark")
     failed = plugin(made, "update", "--yes")
     assert failed.status == 1
-    told = (
-        "FileNotFoundError: ",
-        "`backend.get_requires_for_build_wheel` failed",
-    )  # pip, uv
-    assert any(one in failed.stderr.splitlines()[-1] for one in told)
+    assert "`backend.get_requires_for_build_wheel` failed" in failed.stderr
 
 
 def test_nothing_of_a_wheel_runs_before_the_question(
-    either: Environment, tmp_path: Path
+    with_uv: Environment, tmp_path: Path
 ) -> None:
-    made, mark = either.made, tmp_path / "mark"
+    made, mark = with_uv.made, tmp_path / "mark"
     run = f"import pathlib; pathlib.Path({str(mark)!r}).touch()"
-    path = wheel(
-        either.wheels, "broken-cli", "1.0", run, top={"broken.pth": f"{run}\n"}
-    )
+    pth = {"broken.pth": f"{run}\n"}
+    path = wheel(with_uv.wheels, "broken-cli", "1.0", run, top=pth)
     for source in ("pip:broken-cli", str(path)):
         assert answering(made, "n\n", "add", source).status == 1
         assert not mark.exists()
@@ -77,11 +70,11 @@ def test_nothing_of_a_wheel_runs_before_the_question(
 
 
 def test_a_source_distribution_among_what_it_needs(
-    either: Environment, tmp_path: Path
+    environment: Environment, tmp_path: Path
 ) -> None:
-    made, mark = either.made, tmp_path / "mark"
-    either.acme("1.0", requires=("needed",))
-    either.source(wheel(either.wheels, "needed", "1.0", "", points={}), mark)
+    made, mark = environment.made, tmp_path / "mark"
+    environment.acme("1.0", requires=("needed",))
+    environment.source(wheel(environment.wheels, "needed", "1.0", "", points={}), mark)
     refused = plugin(made, "add", "pip:acme-cli")
     assert (refused.status, mark.exists()) == (1, False)
     assert refused.stdout.startswith(
@@ -120,12 +113,12 @@ def test_a_source_distribution_among_what_a_wheel_needs(
 
 
 def test_a_newer_source_beside_an_older_wheel(
-    environment: Environment, tmp_path: Path
+    with_uv: Environment, tmp_path: Path
 ) -> None:
     """A wheel is taken where there is one; an update never goes back."""
-    made, mark = environment.made, tmp_path / "mark"
-    environment.acme("1.0")
-    environment.source(environment.acme("2.0"), mark)
+    made, mark = with_uv.made, tmp_path / "mark"
+    with_uv.acme("1.0")
+    with_uv.source(with_uv.acme("2.0"), mark)
     assert plugin(made, "add", "pip:acme-cli").status == 0
     assert (registry(made)["acme-cli"]["version"], mark.exists()) == ("1.0", False)
     assert plugin(made, "remove", "acme-cli").status == 0
@@ -135,20 +128,9 @@ def test_a_newer_source_beside_an_older_wheel(
 
 
 def test_what_is_not_to_be_had_is_not_offered_to_be_built(either: Environment) -> None:
-    for source in ("pip:no-such-plugin", "pip:acme-cli>=7"):
-        either.acme("1.0")
-        done = answering(either.made, "y\n", "add", source)
-        assert (done.status, "Build it?" in done.stderr) == (1, False), done.stderr
-
-
-def test_uv_does_not_read_the_project_where_it_is_called(
-    with_uv: Environment, tmp_path: Path
-) -> None:
-    with_uv.acme("1.0")
-    here = tmp_path / "project"
-    here.mkdir()
-    (here / "uv.toml").write_text('find-links = ["/nowhere"]\n')
-    assert plugin(with_uv.made, "add", "pip:acme-cli", cwd=here).status == 0
+    either.acme("1.0")
+    done = answering(either.made, "y\n", "add", "pip:acme-cli>=7")
+    assert (done.status, "Build it?" in done.stderr) == (1, False), done.stderr
 
 
 def test_a_registry_of_somebody_else_with_odd_packages(
@@ -195,21 +177,3 @@ def test_the_order_of_the_registry_decides_between_packages_and_directories(
     path.write_text(json.dumps(values))
     assert made.run("cloud", "py").stdout == "ops\n"
     assert made.run("cloud", "disk").stdout == "ops\n"
-
-
-def test_nothing_of_a_required_address_runs_before_the_question(
-    either: Environment, tmp_path: Path
-) -> None:
-    made, mark = either.made, tmp_path / "mark"
-    packed = either.source(wheel(either.wheels, "needed", "2.0", "", points={}), mark)
-    project = tmp_path / "needed-2.0"
-    for address in (packed.as_uri(), project.as_uri()):
-        built = either.acme("1.0", requires=(f"needed @ {address}",))
-
-        added = plugin(made, "add", str(built))
-
-        assert (added.status, mark.exists()) == (1, False), added.all
-        assert added.stderr == (
-            "cli: acme-cli needs needed from an address; "
-            "only packages of an index can be required\n"
-        )

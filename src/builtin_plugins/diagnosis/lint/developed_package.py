@@ -50,8 +50,7 @@ def linked_package(entry: Entry, plugins_dir: str) -> DevelopedPackage | None:
     from builtin_plugins.plugins import package_folder
     from builtin_plugins.plugins.sources.pip import PipSource
 
-    distributions = package_folder.distributions_in([folder])
-    points = package_folder.entry_points(distributions)
+    points = package_folder.entry_points(entry.name, folder)
     references = [point.reference for point in points]
 
     source = PipSource.of(entry)

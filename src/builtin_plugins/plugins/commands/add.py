@@ -262,7 +262,7 @@ def _version_to_add(
 
     change.messages.debug(f"fetching {given.source}")
     staged = ensure_built(source.fetch(change), change, yes=yes)
-    if former is None and not staged.entry.is_in_environment:
+    if former is None:
         # Only the fetched files show the name of some plugins, and so what the user chose before.
         former = _entry_of_name(staged.entry, change)
         if former:

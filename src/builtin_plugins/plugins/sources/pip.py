@@ -1,4 +1,4 @@
-"""Python packages, each in a folder of its own with everything that the program does not have.
+"""Python packages, each in a folder of its own with everything that it requires.
 
 Wheels are only unpacked. A project is built, which runs its code, after the user agrees: `fetch`
 returns contents with `unbuilt` names, and `build` gets the names that the user agreed to.
@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -20,7 +21,6 @@ from packaging.utils import (
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.library.archive import UnpackOptions
-from builtin_plugins.library.files.atomic import remove_path
 from builtin_plugins.plugins import package_folder
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.installer import check_installer
@@ -30,9 +30,10 @@ from builtin_plugins.plugins.resolution import (
     build_linked_wheel,
     build_wheel,
     file_address,
+    find_recorded,
+    from_address,
     install_into,
     resolve,
-    why_not_newest,
 )
 from builtin_plugins.plugins.sources.archive import unpack
 from builtin_plugins.plugins.sources.base import (
@@ -53,11 +54,11 @@ from builtin_plugins.plugins.sources.requirements import (
     parse_requirement,
 )
 from builtin_plugins.plugins_folder.directory import read_kept_entry, store_of
-from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.entry import Entry, Package
 from builtin_plugins.plugins_folder.version import PluginVersion
 from host import OperationError, PluginError, UsageError
 from host.files.paths import is_inside
-from host.hook_marker import GROUP
+from host.hook_marker import GROUP, OWN_DISTRIBUTION
 from host.processes.importing import complete_import_path
 
 _WHEEL = ".whl"
@@ -134,11 +135,11 @@ class PipSource(PluginSource):
         unbuilt = {**projects, **entry.built_packages}
         if unbuilt:
             return PluginVersion(entry, unbuilt=unbuilt)
-        return self._stage_fitting(entry, change)
+        return self._stage(entry, change)
 
     def build(self, change: Change, agreed: Sequence[str]) -> PluginVersion:
         _prepare()
-        return self._stage_fitting(self.entry, change, agreed)
+        return self._stage(self.entry, change, agreed)
 
     def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
         """Fetch what the package is made from; return its entry, and projects to be built.
@@ -162,7 +163,7 @@ class PipSource(PluginSource):
 
     def _build_wheel(self, change: Change) -> None:
         """Build the wheel of the fetched project in the directory `change.built`."""
-        build_wheel(self._project(change), change)
+        build_wheel(self._project(change), self.entry, change)
 
     def _project(self, change: Change) -> str:
         """Return the directory of the fetched project."""
@@ -176,27 +177,22 @@ class PipSource(PluginSource):
             raise PluginError(f"{self.entry.source}: there is no such directory in it")
         return project
 
-    def _stage_fitting(
+    def _stage(
         self, entry: Entry, change: Change, agreed: Collection[str] = ()
     ) -> PluginVersion:
-        """Stage the recorded packages or, without a record that fits this program, new ones.
+        """Stage the recorded packages or, without a record, the newest ones.
 
         The packages `agreed` may be built.
         """
         wheel = self._wheel(change)
         if wheel:
             entry = entry.replaced(name=self._checked_name(wheel))
+            addressed = package_folder.addressed_requirement(wheel)
+            if addressed:
+                raise from_address(entry.name, addressed)
 
         if entry.packages:
-            staged = self._stage_packages(entry, change, wheel)
-            name = staged.entry.name
-            problem = self._unmet_requirement(name, change.files)
-            if not problem:
-                return staged
-            change.messages.line(f"{name} {problem}; looking for versions that fit")
-            remove_path(change.files)
-
-        entry = entry.replaced(packages=())
+            return self._stage_recorded(entry, change, wheel, agreed)
         return self._stage_newest(entry, change, wheel, agreed)
 
     def _checked_name(self, wheel: str) -> str:
@@ -210,9 +206,31 @@ class PipSource(PluginSource):
         expected = self.entry.name
         if expected not in ("", name):
             raise PluginError(f"{expected}: the fetched package has the name {name}")
-        if name in package_folder.program_distributions():
-            raise _needed_by_program(name)
+        _check_not_own(name)
         return name
+
+    def _stage_recorded(
+        self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
+    ) -> PluginVersion:
+        """Stage the recorded versions; on another system, their files may be other ones."""
+        wheels = [package for package in entry.packages if not package.built]
+        found = find_recorded(wheels, change, agreed)
+        if found.unbuilt:
+            return PluginVersion(entry, unbuilt=found.unbuilt)
+
+        files = {package.file for package in wheels}
+        others = [
+            package.name for package in found.packages if package.file not in files
+        ]
+        if others:
+            names = ", ".join(others)
+            what = (
+                f"{entry.name}: this system needs other files than recorded of {names}"
+            )
+            change.messages.line(what)
+        # The files that were built are the same everywhere, and are checked before the build.
+        built = [package for package in entry.packages if package.built]
+        return self._unpack(entry, change, wheel, [*found.packages, *built])
 
     def _stage_newest(
         self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
@@ -220,77 +238,51 @@ class PipSource(PluginSource):
         """Stage the package with the newest versions of what it requires."""
         name = entry.name
         wanted = f"{name}{self._extras} @ {file_address(wheel)}"
-        resolution = resolve(wanted, change, local=name, sources=agreed)
+        resolution = resolve(wanted, change, own=name, sources=agreed)
         if resolution.unbuilt:
             return PluginVersion(entry, unbuilt=resolution.unbuilt)
 
         entry = entry.replaced(packages=resolution.packages)
-        return self._stage(entry, change, wheel)
+        return self._unpack(entry, change, wheel, resolution.packages)
 
-    def _stage(self, entry: Entry, change: Change, wheel: str = "") -> PluginVersion:
-        """Stage what was just resolved, as `_stage_packages` does.
+    def _unpack(
+        self, entry: Entry, change: Change, wheel: str, packages: Sequence[Package]
+    ) -> PluginVersion:
+        """Unpack `packages`, and the package's own `wheel` if any, into the staged folder.
 
-        Raises PluginError if an extra or a requirement is missing.
+        Raises PluginError if the result cannot be a plugin.
         """
-        staged = self._stage_packages(entry, change, wheel)
-        name = staged.entry.name
-        main = package_folder.distributions_in([change.files])[name]
+        name = entry.name
+        change.messages.line(f"installing {name}")
+        install_into(change.files, entry, packages, wheel, change)
 
+        if not package_folder.entry_points(name, change.files):
+            what = f"{name} is not a plugin: it has no entry point in the group {GROUP}"
+            raise PluginError(what)
+        module = package_folder.own_module(change.files)
+        if module:
+            what = f"{name}: {module} would take the place of a module of {OWN_DISTRIBUTION}"
+            raise PluginError(what)
+
+        main = package_folder.distribution_of(name, [change.files])
+        self._check_extras(main)
+        entry = entry.replaced(
+            version=str(main.version),
+            description=str(main.metadata.get("Summary") or ""),
+            python=package_folder.needed_python(change.files),
+        )
+        return read_package(entry, self.folders(change.files))
+
+    def _check_extras(self, main: Any) -> None:
+        """Raise PluginError if the package's distribution lacks an extra: pip would only warn."""
         extras = main.metadata.get_all("Provides-Extra") or ()
         provided = sorted(map(canonicalize_name, extras))
         for extra in self._extra_names:
             if canonicalize_name(extra) not in provided:
-                what = f"{name} {staged.entry.version} has no extra {extra}"
+                name = canonicalize_name(main.metadata["Name"])
+                what = f"{name} {main.version} has no extra {extra}"
                 names = ", ".join(provided) or "none"
                 raise PluginError(what, f"its extras: {names}")
-
-        problem = self._unmet_requirement(name, change.files)
-        if problem:
-            raise PluginError(f"{name} {problem}")
-        return staged
-
-    def _stage_packages(
-        self, entry: Entry, change: Change, wheel: str
-    ) -> PluginVersion:
-        """Unpack the packages of `entry`, and its own `wheel` if any, into the staged folder.
-
-        Raises PluginError if the result cannot be a plugin.
-        """
-        change.messages.line(f"installing {entry.name}")
-        program = package_folder.program_distributions()
-        # What the program got since the packages were recorded is not installed a second time.
-        lacking = [package for package in entry.packages if package.name not in program]
-        wheels = {}
-        if wheel:
-            wheels[entry.name] = wheel
-        install_into(change.files, lacking, wheels, change)
-
-        distributions = package_folder.distributions_in([change.files])
-        if not package_folder.entry_points(distributions):
-            what = f"{entry.name} is not a plugin: it has no entry point in the group {GROUP}"
-            raise PluginError(what)
-
-        folders = self.folders(change.files)
-        module, owner = package_folder.taken_module(folders, program)
-        if module:
-            what = f"{entry.name}: {module} would replace the module of {owner}"
-            raise PluginError(what)
-
-        main = distributions[entry.name]
-        summary = main.metadata.get("Summary") or ""
-        entry = entry.replaced(
-            version=str(main.version),
-            description=str(summary),
-            python=package_folder.needed_python(change.files),
-        )
-        return read_package(entry, folders)
-
-    def _unmet_requirement(self, name: str, folder: str) -> str:
-        """Return the first requirement that the program and `folder` do not meet, or ""."""
-        inside = package_folder.distributions_in([folder])
-        program = package_folder.program_distributions()
-        extras = self._extra_names
-        return package_folder.unmet_requirement(name, extras, inside, program)
 
     def kept_version(self, change: Change) -> PluginVersion | None:
         store = store_of(change.plugins_dir, self.entry.name)
@@ -313,12 +305,14 @@ class PipSource(PluginSource):
         if kept is not None and package_folder.other_python(kept.python):
             return f"built for Python {kept.python}"
 
-        # The user may have moved a linked project.
-        *linked, folder_of_packages = self.folders(root)
-        for directory in linked:
-            if not os.path.isdir(directory):
-                return f"its directory {directory} is missing"
-        return self._unmet_requirement(self.entry.name, folder_of_packages)
+        for directory in self.missing_folders(root):
+            return f"its directory {directory} is missing"
+        return ""
+
+    def missing_folders(self, root: str) -> list[str]:
+        """Return the directories of a linked project that the user has moved."""
+        *linked, _ = self.folders(root)
+        return [directory for directory in linked if not os.path.isdir(directory)]
 
     def folders(self, root: str) -> list[str]:
         return [root]
@@ -356,6 +350,7 @@ class IndexPackage(PipSource):
 
     def _fetch_origin(self, change: Change) -> tuple[Entry, Mapping[str, str]]:
         name = canonicalize_name(self.requirement.name)
+        _check_not_own(name)
         return self.entry.replaced(name=name), {}
 
     def _wheel(self, change: Change) -> str:
@@ -364,10 +359,6 @@ class IndexPackage(PipSource):
     def _stage_newest(
         self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
     ) -> PluginVersion:
-        name = entry.name
-        if name in package_folder.program_distributions():
-            return _of_program(name)
-
         requirement = parse_requirement(str(self.requirement))
         if entry.version:
             requirement.specifier &= _not_before(entry)
@@ -378,17 +369,13 @@ class IndexPackage(PipSource):
             return PluginVersion(entry, unbuilt=resolution.unbuilt)
 
         versions = {package.name: package.version for package in resolution.packages}
-        version = versions[name]
-        reason = why_not_newest(requirement, version, change)
-        if reason:
-            what = f"{name}: {version} is used instead of the newest version: {reason}"
-            change.messages.warn(what)
-
-        entry = entry.replaced(version=version, packages=resolution.packages)
+        entry = entry.replaced(
+            version=versions[entry.name], packages=resolution.packages
+        )
         kept = IndexPackage(entry, requirement).kept_version(change)
         if kept is not None:
             return kept
-        return self._stage(entry, change)
+        return self._unpack(entry, change, "", resolution.packages)
 
 
 class Wheel(PipSource):
@@ -481,17 +468,19 @@ class LinkedProject(PipSource):
         self.address, self._extras = split_extras(self.address)
 
     def _build_wheel(self, change: Change) -> None:
-        if not build_linked_wheel(self.address, change):
+        if not build_linked_wheel(self.address, self.entry, change):
             what = f"{self.address}: its editable wheel does not name the directory of its modules"
             remedy = (
                 "move the package into src/, or add its wheel: pip wheel --no-deps "
             )
             raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
 
-    def _stage(self, entry: Entry, change: Change, wheel: str = "") -> PluginVersion:
+    def _stage_newest(
+        self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
+    ) -> PluginVersion:
         # The checksum of the metadata and the directories tells one version from the next.
         entry = entry.replaced(sha256=verified_sha256(wheel, ""))
-        return super()._stage(entry, change, wheel)
+        return super()._stage_newest(entry, change, wheel, agreed)
 
     def folders(self, root: str) -> list[str]:
         linked = package_folder.linked_folders(root) or []
@@ -522,14 +511,7 @@ def _prepare() -> None:
     check_installer()
 
 
-def _of_program(name: str) -> PluginVersion:
-    """Return a plugin among the requirements of the program: nothing is to be installed."""
-    distribution = package_folder.program_distributions()[name]
-    if not package_folder.entry_points({name: distribution}):
-        raise _needed_by_program(name)
-    entry = Entry(name, "environment", version=str(distribution.version))
-    return PluginVersion(entry)
-
-
-def _needed_by_program(name: str) -> PluginError:
-    return PluginError(f"{name} cannot be a plugin: this program itself needs it")
+def _check_not_own(name: str) -> None:
+    """Raise PluginError for the name of this program."""
+    if name == OWN_DISTRIBUTION:
+        raise PluginError(f"{name} is this program, not a plugin")
