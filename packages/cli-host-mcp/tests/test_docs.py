@@ -23,7 +23,7 @@ def test_commands_of_the_page(tmp_path: Path) -> None:
         for block in _BLOCK.findall(_PAGE.read_text())
         for line in block.splitlines()
     ]
-    assert len(commands) == 6
+    assert len(commands) == 4
     cli = Cli(tmp_path / "acme", tmp_path)
     subprocess.run(
         [sys.executable, "-m", "host", "self", "init", cli.root, "--name", "cli"],
@@ -41,5 +41,8 @@ def test_commands_of_the_page(tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
-        assert done.stderr == ""
-    assert done.stdout == f"cursor: cli was removed from {tmp_path}/.cursor/mcp.json\n"
+    assert done.stderr == (
+        "cursor has no command for this; "
+        f"add the entry to {tmp_path}/.cursor/mcp.json:\n"
+    )
+    assert '"--read-only"' in done.stdout

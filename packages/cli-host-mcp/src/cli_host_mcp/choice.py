@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from cli_host_mcp.problem import ChoiceError, closest
 from host import Command, Definition, HostError, Program, is_trusted
@@ -95,9 +96,19 @@ def all_commands(program: Program) -> tuple[Command, ...]:
 def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of `Choice` to a click command, whose argument `choice` receives them."""
 
-    @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
+    @click.argument(
+        "patterns",
+        nargs=-1,
+        metavar="[CATEGORY|GLOB]…",
+        shell_complete=complete_patterns,
+    )
     @click.option(
-        "--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out."
+        "--except",
+        "left_out",
+        multiple=True,
+        metavar="GLOB",
+        shell_complete=complete_patterns,
+        help="Leave these out.",
     )
     @click.option(
         "--read-only", is_flag=True, help='Offer only commands with "effects": "read".'
@@ -135,6 +146,27 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
     inner = getattr(command, "__click_params__", [])
     wrapped.__click_params__ = [*inner, *wrapped.__click_params__]  # type: ignore[attr-defined]
     return wrapped
+
+
+def complete_patterns(
+    _ctx: click.Context, _param: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Return the categories and commands that can end the pattern typed so far: `db/mi`."""
+    try:
+        commands = all_commands(Program.current())
+    except HostError:
+        return []
+
+    level = typed.count("/") + 1
+    offered: dict[str, str] = {}
+    for command in commands:
+        path = "/".join(command.words[:level])
+        if path.startswith(typed):
+            about = ""
+            if len(command.words) == level:
+                about = command.definition.description
+            offered.setdefault(path, about)
+    return [CompletionItem(path, help=about) for path, about in offered.items()]
 
 
 def choice_of(options: Mapping[str, Any]) -> Choice:

@@ -1,165 +1,119 @@
-"""The supported assistants: their configuration files and the format of an entry."""
+"""The supported assistants: their own commands for servers, or the files where entries belong."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from cli_host_mcp.problem import ChoiceError, closest
+_FOR_USER = ("--scope", "user")
+_SERVE_WORDS = 3  # PROGRAM mcp serve
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An assistant: its configuration `file`, that file's `key` for servers, and format details.
+    """An assistant, with the command lines of its own program or the place of its file.
 
-    file       its path; a path that does not begin with `~` is in the current directory, which
-               is often a repository that somebody else wrote
-    variants   other names of the file in the same folder; one that exists is used
-    typed      whether entries get `"type": "stdio"`
-    toml       whether the file is TOML and not JSON
-    comments   whether the client accepts comments and commas at the end in JSON
-    one_list   whether an entry has one list of all words, and `"type": "local"`
+    add         returns the command line that adds a server, from the server's name and its argv
+    remove      returns the command line that removes a server, from the server's name
+    file        for what the client has no command for: its file with the servers of this user
+    mac_file    the same on macOS, if it differs
+    key         the key of the servers in the file
+    one_list    whether an entry has one list of all words, and `"type": "local"`
     """
 
     name: str
-    file: str
-    key: str = "mcpServers"
+    add: Callable[[str, Sequence[str]], list[str]] | None = None
+    remove: Callable[[str], list[str]] | None = None
+    file: str = ""
     mac_file: str = ""
-    variants: tuple[str, ...] = ()
-    typed: bool = False
-    toml: bool = False
-    comments: bool = False
+    key: str = "mcpServers"
     one_list: bool = False
 
+    def entry(self, name: str, argv: Sequence[str]) -> str:
+        """Return the text of a configuration file that has only this server."""
+        entry: dict[str, object] = {"command": argv[0], "args": [*argv[1:]]}
+        if self.one_list:
+            entry = {"type": "local", "command": [*argv], "enabled": True}
+        document = {self.key: {name: entry}}
+        return json.dumps(document, indent=2, ensure_ascii=False)
+
     def path(self, environ: Mapping[str, str]) -> str:
-        """Return the path of the configuration file, for this user or in the current directory."""
+        """Return the path of the configuration file."""
         file = self.file
         if sys.platform == "darwin" and self.mac_file:
             file = self.mac_file
-
         home = environ.get("HOME") or os.path.expanduser("~")
         config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
         file = file.replace("~/.config", config)
-        file = file.replace("~", home)
-        path = os.path.abspath(file)
+        return file.replace("~", home)
 
-        for variant in self.variants:
-            variant_path = os.path.join(os.path.dirname(path), variant)
-            if os.path.exists(variant_path):
-                return variant_path
-        return path
 
-    @property
-    def in_project(self) -> bool:
-        """Whether the file is in the current directory."""
-        return not self.file.startswith("~")
+def _add_to_claude(name: str, argv: Sequence[str]) -> list[str]:
+    return ["claude", "mcp", "add", *_FOR_USER, name, "--", *argv]
 
-    def is_here(self, environ: Mapping[str, str]) -> bool:
-        """Return whether this assistant seems to be in use: its file or its folder exists."""
-        path = self.path(environ)
-        if os.path.exists(path):
-            return True
 
-        # The folder of `~/.claude.json` is the home directory, which says nothing.
-        if self.in_project or self.file.count("/") < 2:
-            return False
-        folder = os.path.dirname(path)
-        return os.path.isdir(folder)
+def _remove_from_claude(name: str) -> list[str]:
+    return ["claude", "mcp", "remove", *_FOR_USER, name]
 
-    def entry(self, argv: Sequence[str]) -> dict[str, Any]:
-        """Return the entry that makes this client start the server with `argv`."""
-        if self.one_list:
-            return {"type": "local", "command": list(argv), "enabled": True}
 
-        entry: dict[str, Any] = {"command": argv[0], "args": list(argv[1:])}
-        if self.typed:
-            entry = {"type": "stdio", **entry}
-        return entry
+def _add_to_codex(name: str, argv: Sequence[str]) -> list[str]:
+    return ["codex", "mcp", "add", name, "--", *argv]
 
-    def argv(self, entry: object) -> list[str]:
-        """Return the words of an entry's command line, or [] if it has another form."""
-        if not isinstance(entry, dict):
-            return []
 
-        command = entry.get("command")
-        if self.one_list:
-            if not isinstance(command, list):
-                return []
-            return [str(word) for word in command]
+def _remove_from_codex(name: str) -> list[str]:
+    return ["codex", "mcp", "remove", name]
 
-        words = entry.get("args")
-        if not isinstance(command, str) or not isinstance(words, list):
-            return []
-        return [command, *map(str, words)]
+
+def _add_to_gemini(name: str, argv: Sequence[str]) -> list[str]:
+    line = ["gemini", "mcp", "add", *_FOR_USER, name, *argv[:_SERVE_WORDS]]
+    options = argv[_SERVE_WORDS:]
+    if options:
+        # Gemini needs the server's program before `--`, and its options after it.
+        line += ["--", *options]
+    return line
+
+
+def _remove_from_gemini(name: str) -> list[str]:
+    return ["gemini", "mcp", "remove", *_FOR_USER, name]
+
+
+def _add_to_vscode(name: str, argv: Sequence[str]) -> list[str]:
+    entry = {"name": name, "command": argv[0], "args": [*argv[1:]]}
+    return ["code", "--add-mcp", json.dumps(entry, ensure_ascii=False)]
 
 
 _LIBRARY = "~/Library/Application Support"
-_VSCODE = "Code/User/mcp.json"
 _CLAUDE_DESKTOP = "Claude/claude_desktop_config.json"
+_VSCODE = "Code/User/mcp.json"
 CLIENTS = {
     client.name: client
     for client in (
-        Client("claude-code", ".mcp.json", typed=True),
-        Client("claude-code-user", "~/.claude.json", typed=True),
+        Client("claude-code", _add_to_claude, _remove_from_claude),
         Client(
             "claude-desktop",
-            f"~/.config/{_CLAUDE_DESKTOP}",
+            file=f"~/.config/{_CLAUDE_DESKTOP}",
             mac_file=f"{_LIBRARY}/{_CLAUDE_DESKTOP}",
         ),
-        Client("codex", "~/.codex/config.toml", key="mcp_servers", toml=True),
-        Client("cursor", "~/.cursor/mcp.json"),
-        Client("cursor-project", ".cursor/mcp.json"),
-        Client("gemini", "~/.gemini/settings.json", comments=True),
+        Client("codex", _add_to_codex, _remove_from_codex),
+        Client("cursor", file="~/.cursor/mcp.json"),
+        Client("gemini", _add_to_gemini, _remove_from_gemini),
         Client(
             "opencode",
-            "~/.config/opencode/opencode.json",
+            file="~/.config/opencode/opencode.json",
             key="mcp",
-            variants=("opencode.jsonc",),
-            comments=True,
             one_list=True,
         ),
         Client(
             "vscode",
-            f"~/.config/{_VSCODE}",
-            key="servers",
+            _add_to_vscode,
+            file=f"~/.config/{_VSCODE}",
             mac_file=f"{_LIBRARY}/{_VSCODE}",
-            typed=True,
-            comments=True,
-        ),
-        Client(
-            "vscode-project",
-            ".vscode/mcp.json",
             key="servers",
-            typed=True,
-            comments=True,
         ),
-        Client("windsurf", "~/.codeium/windsurf/mcp_config.json"),
-        Client(
-            "zed", "~/.config/zed/settings.json", key="context_servers", comments=True
-        ),
+        Client("windsurf", file="~/.codeium/windsurf/mcp_config.json"),
+        Client("zed", file="~/.config/zed/settings.json", key="context_servers"),
     )
 }
-
-
-def chosen(names: Sequence[str], environ: Mapping[str, str]) -> list[Client]:
-    """Return the clients with these names, or those found on this machine; raises ChoiceError."""
-    for name in names:
-        if name not in CLIENTS:
-            known = ", ".join(CLIENTS)
-            near = closest(name, CLIENTS)
-            raise ChoiceError(f"--client {name}: unknown{near}; known: {known}")
-    if names:
-        return [CLIENTS[name] for name in dict.fromkeys(names)]
-
-    # In the home directory, two clients may have one file.
-    by_path: dict[str, Client] = {}
-    for client in CLIENTS.values():
-        if client.is_here(environ):
-            by_path.setdefault(client.path(environ), client)
-    if not by_path:
-        known = "|".join(CLIENTS)
-        raise ChoiceError(f"no assistant was found; name one: --client {known}")
-    return [*by_path.values()]

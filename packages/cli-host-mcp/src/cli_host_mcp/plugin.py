@@ -19,12 +19,8 @@ def discover_commands(
     for word, description, effects in (
         ("serve", "Serve commands to an assistant as tools", "change"),
         ("tools", "Show which tools an assistant would get", "read"),
-        ("install", "Add this program to the configuration of assistants", "change"),
-        (
-            "uninstall",
-            "Remove this program from the configuration of assistants",
-            "change",
-        ),
+        ("install", "Add this program to an assistant", "change"),
+        ("uninstall", "Remove this program from an assistant", "change"),
     ):
         definition = {
             "name": f"MCP {word}",

@@ -1,31 +1,30 @@
-"""`mcp uninstall`: remove this program from the configuration of assistants."""
+"""`mcp uninstall`: remove this program from an assistant, with the assistant's own command."""
 
 from __future__ import annotations
 
+import os
+
 import click
 
-from cli_host_mcp.clients import Client
-from cli_host_mcp.configuration import existing, without
-from cli_host_mcp.install import change_each, client_option, name_option
-from host import OneLineCommand, Program
+from cli_host_mcp.clients import CLIENTS
+from cli_host_mcp.install import client_options, run
+from host import OneLineCommand, OperationError, Program
 
 
 @click.command(cls=OneLineCommand)
-@client_option
-@name_option
-def command(names: tuple[str, ...], name: str) -> None:
-    """Remove this program from the configuration of assistants.
+@client_options
+def command(client: str, name: str) -> None:
+    """Remove this program from an assistant: show the assistant's command, and run it.
 
-    Without --client, the program is removed for all assistants on this machine. An entry of the
-    same name for another program stays.
+    For an assistant without such a command, this fails and names the file with the entry.
     """
-    program = Program.current()
     if not name:
-        name = program.name
+        name = Program.current().name
 
-    def uninstall(client: Client, path: str, before: str) -> tuple[str, str]:
-        if existing(client, before, name, program.executable) is None:
-            return before, f"{path} has no entry {name}"
-        return without(client, before, name), f"{name} was removed from {path}"
-
-    change_each(program, names, uninstall)
+    chosen = CLIENTS[client]
+    if chosen.remove is not None:
+        run(chosen.remove(name))
+    path = chosen.path(os.environ)
+    raise OperationError(
+        f"{client} has no command for this; remove {name} from {chosen.key} in {path}"
+    )
