@@ -114,7 +114,7 @@ class Command(Record):
             marks.append("[dev]")
         if definition.sudo:
             marks.append("[sudo]")
-        if definition.destroys:
+        if definition.own_effects == "destroy":
             marks.append("[destroy]")
         if not definition.compatible:
             marks += [f"[{name}]" for name in definition.os]

@@ -50,6 +50,23 @@ def test_who_is_asked(offer: Any, confirm: str, asked: set[str]) -> None:
     assert {name for name in names if served.answer(name, {}).question} == asked
 
 
+def test_a_long_name_of_an_argument_is_a_shorter_property(offer: Any, cli: Cli) -> None:
+    """Claude's API refuses a tool with a property of more than 64 characters."""
+    args = [{"name": f"--{'n' * 70}{last}", "value": "V"} for last in "ab"]
+    cli.command("long names", "true\n", args=args)
+    try:
+        served = offer("destroy", patterns=("long",))
+        [tool] = served.tools()
+        keys = [*tool["inputSchema"]["properties"]]
+        assert [len(key) for key in keys] == [64, 64]
+        assert served.answer("long__names", {keys[1]: "x"}).args == [
+            args[1]["name"],
+            "x",
+        ]
+    finally:
+        shutil.rmtree(cli.root / "commands/long")
+
+
 def test_annotations_are_those_of_the_strongest_call(offer: Any, cli: Cli) -> None:
     """An option may raise the effects, and a command that starts others may do anything."""
     wipe = {"name": "--wipe", "effects": "destroy"}
@@ -58,12 +75,17 @@ def test_annotations_are_those_of_the_strongest_call(offer: Any, cli: Cli) -> No
     )
     cli.command("hints plain", "true\n", effects="read", args=[{"name": "--all"}])
     cli.command("hints starts", "true\n", effects="read", starts_commands=True)
+    cli.command("hints changes", "true\n", effects="change")
+    cli.command("hints nothing", "true\n")
     try:
         served = offer("destroy", patterns=("hints", "hints/starts"))
         hints = {
-            tool["name"]: tuple(tool["annotations"].values()) for tool in served.tools()
+            tool["name"]: tuple(tool.get("annotations", {}).values())
+            for tool in served.tools()
         }
         assert hints == {
+            "hints__changes": (False, False),
+            "hints__nothing": (),
             "hints__option": (False, True),
             "hints__plain": (True, False),
             "hints__starts": (False, True),

@@ -43,15 +43,13 @@ def test_each_command_is_a_tool(assistant: Assistant) -> None:
         "additionalProperties": False,
     }
     hints = {
-        name: (
-            tools[name].annotations.read_only_hint,
-            tools[name].annotations.destructive_hint,
-        )
+        name: found and (found.read_only_hint, found.destructive_hint)
         for name in ("show__args", "show__words", "risk__drop")
+        for found in (tools[name].annotations,)
     }
     assert hints == {
         "show__args": (True, False),
-        "show__words": (False, False),
+        "show__words": None,
         "risk__drop": (False, True),
     }
 

@@ -84,7 +84,8 @@ class Definition:
     text                   paragraphs for the help page
     examples               dicts with "command" and "description", which may be ""
     confirm                the question before a run, or ""
-    effects, destroys      "read", "change" or "destroy"; whether the file sets "destroy"
+    effects                "read", "change" or "destroy"
+    own_effects            the same if the file sets them, else ""
     deprecated             what to use instead of a command that should not be used, or ""
     moved_to               the words of the command that runs in place of this one, or ""
     is_command             whether it runs something: it has an entrypoint or has moved
@@ -218,7 +219,7 @@ class Definition:
         """Read what the command may change, and who must agree to that."""
         self.confirm: str = fields.filled("confirm")
         effects = fields.one_of("effects", EFFECTS)
-        self.destroys: bool = effects == "destroy"
+        self.own_effects: str = effects
         if not effects:
             # What root does can destroy anything, so the author must say that it does not.
             effects = "destroy" if self.sudo else "change"

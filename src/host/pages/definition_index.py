@@ -109,7 +109,7 @@ class CachedDefinition(Definition):
     os = ()
     sudo = False
     effects = "change"
-    destroys = False
+    own_effects = ""
     aliases = ()
     hidden = False
     examples = ()

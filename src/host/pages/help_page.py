@@ -194,7 +194,7 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield f"Runs on {systems}."
     if definition.effects == "read":
         yield "Changes nothing."
-    if definition.destroys:
+    if definition.own_effects == "destroy":
         yield "Destroys something that cannot be restored."
     if definition.confirm:
         yield f"Asks for confirmation: {definition.confirm}"

@@ -289,7 +289,11 @@ def test_everything_that_is_accepted(tmp_path):
     assert (found.aliases, found.required_envs) == (("a",), ("S",))
     assert [one["command"] for one in found.examples] == ["x", "z"]
     assert [(one.name, one.required) for one in found.args] == [("x", True)]
-    assert (found.confirm, found.effects, found.destroys) == ("Sure?", "read", False)
+    assert (found.confirm, found.effects, found.own_effects) == (
+        "Sure?",
+        "read",
+        "read",
+    )
     assert found.extra == {"unknown": {"anything": [None, 1.5, -2]}}
     assert found.reads_sources
     assert found.starts_commands
@@ -303,7 +307,7 @@ def test_what_is_absent_has_a_default(tmp_path):
     assert (found.sudo, found.hidden, found.group, found.os) == (False, False, "", ())
     assert (found.envs, found.env_files, found.aliases) == ({}, (), ())
     assert (found.examples, found.args, found.installed_when) == ((), (), {})
-    assert (found.confirm, found.effects, found.destroys) == ("", "change", False)
+    assert (found.confirm, found.effects, found.own_effects) == ("", "change", "")
     assert (found.reads_sources, found.starts_commands, found.extra) == (
         True,
         False,
@@ -313,14 +317,14 @@ def test_what_is_absent_has_a_default(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("fields", "effects", "destroys"),
-    [({}, "change", False), ({"sudo": True}, "destroy", False),
-     ({"sudo": [OTHER_OS]}, "change", False), ({"sudo": True, "effects": "read"}, "read", False),
-     ({"effects": "destroy"}, "destroy", True), ({"effects": None}, "change", False)],
+    ("fields", "effects", "own"),
+    [({}, "change", ""), ({"sudo": True}, "destroy", ""),
+     ({"sudo": [OTHER_OS]}, "change", ""), ({"sudo": True, "effects": "read"}, "read", "read"),
+     ({"effects": "destroy"}, "destroy", "destroy"), ({"effects": None}, "change", "")],
 )  # fmt: skip
-def test_effects(tmp_path, fields, effects, destroys):
+def test_effects(tmp_path, fields, effects, own):
     found = read(tmp_path, json.dumps(command(**fields)))
-    assert (found.effects, found.destroys) == (effects, destroys)
+    assert (found.effects, found.own_effects) == (effects, own)
 
 
 def test_sources_is_a_key_of_python_commands():

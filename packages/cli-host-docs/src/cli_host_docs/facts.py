@@ -118,7 +118,7 @@ def notes(definition: Definition) -> list[str]:
         f"Deprecated: {definition.deprecated}": definition.deprecated,
         "The arguments are not checked before the script runs.": is_unchecked,
         "Changes nothing.": definition.effects == "read",
-        "May destroy something.": definition.destroys,
+        "May destroy something.": definition.own_effects == "destroy",
         f"Question before each run: {definition.confirm}": definition.confirm,
         f"Needs administrator rights (sudo) on {sudo_systems}.": sudo_systems,
         f"Runs on {_joined(definition.os)}.": definition.os,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ from cli_host_mcp.problem import CallError, closest
 from host import Definition, printable
 
 WORDS = "words"  # the schema's property for a command that declares no arguments
+HASH_DIGITS = 24  # 96 bits, so that collisions cannot be found
+_LONGEST_KEY = 64
 _PATHS = {
     "file": "a file that exists",
     "directory": "a directory that exists",
@@ -74,8 +77,19 @@ def _is_required(argument: Any) -> bool:
 
 
 def key_of(argument: Any) -> str:
+    """Return the name of an argument's property, which clients limit to 64 characters."""
     name: str = argument.bare_name
-    return name.removeprefix("--")
+    name = name.removeprefix("--")
+    if len(name) <= _LONGEST_KEY:
+        return name
+    return with_hash(name, name, _LONGEST_KEY)
+
+
+def with_hash(readable: str, hashed: str, longest: int) -> str:
+    """Return as much of `readable` as fits before a hash of `hashed`, with 96 bits."""
+    digest = hashlib.sha256(hashed.encode()).hexdigest()
+    room = longest - HASH_DIGITS - 1
+    return f"{readable[:room]}-{digest[:HASH_DIGITS]}"
 
 
 def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:

@@ -73,8 +73,10 @@ def record_invalid(
 
 
 def _record_ended(client: dict[str, str], call: Call, status: int) -> None:
+    # Nothing has reported the secrets of this call, so it is not started, and all of its arguments
+    # are masked. A value in the wrong argument may be a secret, too.
     recorded = call.program.record(
-        call.command.words, call.args, origin="mcp", client=client
+        call.command.words, call.args, origin="mcp", client=client, starts=False
     )
     recorded.finish(status)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from cli_host_mcp.arguments import object_of, schema_of
+from cli_host_mcp.arguments import HASH_DIGITS, object_of, schema_of, with_hash
 from cli_host_mcp.structured import schema_of_output
 from host import Command, Definition, printable
 
@@ -19,8 +18,7 @@ _LONGEST_NAME = 60  # with the prefix that clients add
 _MOST_FOUND = 20
 # Words of this form can be joined by `__` without ambiguity.
 _PLAIN = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")
-_DIGITS = 24  # 96 bits, so that collisions cannot be found
-_HASHED = re.compile(rf".*-[0-9a-f]{{{_DIGITS}}}")
+_HASHED = re.compile(rf".*-[0-9a-f]{{{HASH_DIGITS}}}")
 _TEXT = {"type": "string"}
 
 
@@ -33,16 +31,14 @@ def tool_name(words: Sequence[str], program: str) -> str:
     """
     plain = "__".join(words)
     # Even under a program with a very long name, a hash needs its digits.
-    longest = max(_LONGEST_NAME - len(f"mcp__{program}__"), _DIGITS + 2)
+    longest = max(_LONGEST_NAME - len(f"mcp__{program}__"), HASH_DIGITS + 2)
     are_plain = all(_PLAIN.fullmatch(word) for word in words)
     if are_plain and len(plain) <= longest and not _HASHED.fullmatch(plain):
         return plain
 
     path = "/".join(words)
-    digest = hashlib.sha256(path.encode()).hexdigest()
     readable = re.sub(r"[^A-Za-z0-9_-]", "_", plain)
-    room = longest - _DIGITS - 1
-    return f"{readable[:room]}-{digest[:_DIGITS]}"
+    return with_hash(readable, path, longest)
 
 
 def strongest_effects(definition: Definition) -> str:
@@ -80,15 +76,25 @@ def tool_of(command: Command, program: str) -> dict[str, Any]:
         "title": printable(definition.name),
         "description": printable(" | ".join(filter(None, texts))),
         "inputSchema": schema_of(definition),
-        "annotations": {
-            "readOnlyHint": effects == "read",
-            "destructiveHint": effects == "destroy",
-        },
     }
+    annotations = _annotations(definition, effects)
+    if annotations:
+        tool["annotations"] = annotations
     schema = schema_of_output(definition)
     if schema:
         tool["outputSchema"] = schema
     return tool
+
+
+def _annotations(definition: Definition, effects: str) -> dict[str, bool]:
+    """Return the hints that the definition supports; a client expects the worst of a missing one.
+
+    `effects` are those of the strongest call: see `strongest_effects`.
+    """
+    is_declared = bool(definition.own_effects) or effects == "destroy"
+    if not is_declared:
+        return {}
+    return {"readOnlyHint": effects == "read", "destructiveHint": effects == "destroy"}
 
 
 def search_tools(read_only: bool) -> list[dict[str, Any]]:
