@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from testing.installation import PROJECT
-from testing.pages import GUIDES, INSIDE, PEERS, matches, run_all, steps_of
+from testing.pages import GUIDES, PEERS, matches, run_all, steps_of
 
 # Programs that a page needs beside those that all need.
 _NEEDED = {"docs/coming-from/make.md": "make", "docs/coming-from/npm.md": "node"}
@@ -50,9 +49,9 @@ def reader(
     }
 
 
-def check(text: str, reader: dict[str, str], inside: str = "") -> None:
+def check(text: str, reader: dict[str, str]) -> None:
     steps = steps_of(text)
-    shown = run_all(steps, Path(reader["HOME"]) / inside, reader)
+    shown = run_all(steps, Path(reader["HOME"]), reader)
     assert len(shown) == len(steps), shown
     for step, output in zip(steps, shown, strict=True):
         assert matches(step.expected, output), f"$ {step.command}\n{output}"
@@ -71,18 +70,6 @@ def test_every_command_of(page: str, reader: dict[str, str]) -> None:
     if not shutil.which(_NEEDED.get(page, "bash")):
         pytest.skip(f"needs {_NEEDED[page]}")
     check((PROJECT / page).read_text(), reader)
-
-
-@pytest.mark.parametrize("page", INSIDE)
-def test_every_command_inside_an_installation_of(
-    page: str, reader: dict[str, str]
-) -> None:
-    home = Path(reader["HOME"])
-    made = [home / ".local/bin/cli", "self", "init", home / "installation"]
-    subprocess.run(made, env=reader, check=True, capture_output=True)
-    for name in ("README.md", "LICENSE"):  # a checkout that is an installation has them
-        shutil.copy(PROJECT / name, home / "installation")
-    check((PROJECT / page).read_text(), reader, "installation")
 
 
 @pytest.mark.parametrize("peer", _PEERS)

@@ -12,7 +12,7 @@ import pytest
 
 from testing.environments import add_build_tools
 from testing.installation import PROJECT
-from testing.pages import GUIDES, INSIDE, PEERS, clone, matches, run_all, steps_of
+from testing.pages import GUIDES, PEERS, clone, matches, run_all, steps_of
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DOCS = [
@@ -22,7 +22,6 @@ _DOCS = [
 _OTHERS = {
     "docs/plugins.md",
     *GUIDES,
-    *INSIDE,
     *PEERS,
 }  # run by test_plugins, test_guides, test_guides
 

@@ -21,8 +21,6 @@ GUIDES = [
     ),
 ]
 PEERS = ["docs/comparison.md"]
-# Pages that show an installation's own files, with its program as core/cli.
-INSIDE = ["docs/reference.md"]
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = "=-=-= end of command"
