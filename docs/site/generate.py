@@ -43,7 +43,7 @@ _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r'<div class="language-console highlight">')
 _CELL = re.compile(r"<td.*?</td>", re.DOTALL)
-_ROWS = re.compile("^(?:Categories|Commands):$", re.MULTILINE)
+_ROWS = re.compile("^(?:Categories|Commands|Subcommands):$", re.MULTILINE)
 _SKIPPED = re.compile(
     r"^---\n.*?^---$|^```.*?^```$|^<.*?>$|^#.*?$|^[|>!-].*?$", re.MULTILINE | re.DOTALL
 )
