@@ -357,7 +357,7 @@ def _is_source(kind: str, source: str) -> bool:
 
 
 def _is_ref(ref: str) -> bool:
-    return not ref.startswith("-") and len(ref.split()) == 1
+    return not ref.startswith("-") and ref.split() == [ref]
 
 
 def _is_commit(commit: str) -> bool:
