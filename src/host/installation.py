@@ -10,7 +10,7 @@ from host.caller import RUN, home, xdg_home
 from host.catalog.definition import SUPERVISION_KEYS
 from host.errors import DefinitionError, InstallationError, Problem
 from host.files.json_file import Fields, read_json
-from host.files.paths import basename, dirname, join, realpath
+from host.files.paths import basename, dirname, is_there, join, realpath
 from host.text import encode
 
 TYPE_CHECKING = False
@@ -185,14 +185,12 @@ def _flat_name(path: str) -> str:
     return content[-_LONGEST_NAME:].decode("utf-8", "ignore")  # no half character
 
 
-def read_config(path: str, remedy: str = "") -> Config:
-    """Return the checked cli.json. Raises InstallationError, with `remedy` for a missing file."""
+def read_config(path: str) -> Config:
+    """Return the checked cli.json. Raises InstallationError."""
     try:
         return Config(Fields(path, read_json(path)))
     except FileNotFoundError:
-        raise InstallationError(
-            f"configuration file not found: {path}", remedy
-        ) from None
+        raise InstallationError(f"configuration file not found: {path}") from None
     except DefinitionError as error:
         raise InstallationError(error.problem) from None
 
@@ -282,8 +280,31 @@ class OpenInstallation:
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:
     """Return the installation at `layout`. Raises InstallationError if there is none."""
-    usual_config = join(layout.root, "core/cli.json")
-    remedy = ""
-    if layout.default and layout.config_file == usual_config:
-        remedy = f"to make an installation, run: {layout.program} self init"
-    return OpenInstallation(layout, read_config(layout.config_file, remedy), environ)
+    try:
+        config = read_config(layout.config_file)
+    except InstallationError as error:
+        remedy = _remedy(layout)
+        if remedy:
+            raise InstallationError(error.what, remedy) from None
+        raise
+    return OpenInstallation(layout, config, environ)
+
+
+def _remedy(layout: Layout) -> str:
+    """Return how to get a cli.json that is lost: it is missing, or as empty as git may leave it."""
+    usual = "core/cli.json"
+    if layout.config_file != join(layout.root, usual):
+        return ""
+    try:
+        if posix.stat(layout.config_file).st_size:
+            return ""
+    except OSError:
+        pass  # it is missing
+
+    if is_there(join(layout.root, ".git")):
+        import shlex
+
+        return f"to restore it: git -C {shlex.quote(layout.root)} checkout -- {usual}"
+    if layout.default:
+        return f"to make an installation, run: {layout.program} self init"
+    return ""

@@ -25,6 +25,7 @@ from builtin_plugins.plugins_folder.directory import (
     kept_versions,
     names_in,
     number_of,
+    read_kept_entry,
     store_of,
 )
 from builtin_plugins.plugins_folder.entry import VERSIONS, Entry, is_plugin_name
@@ -138,8 +139,8 @@ class Transaction:
         if isinstance(plan, Add):
             check_free_name(entry, self.plugins_dir)
 
-        if former is not None and plan.is_new_version:
-            self._number(former)
+        if former is not None:
+            self._number(former, entry)
         entry = entry.replaced(installedAt=now())
         if former is not None and not plan.is_new_version:
             entry = entry.replaced(installedAt=former.installedAt)
@@ -160,17 +161,23 @@ class Transaction:
         make_directory(store.directory)
         store.add(staged, entry.version_dir, undo)
 
-    def _number(self, former: Entry) -> None:
-        """Number the version that another one replaces, so that it is kept for a rollback."""
-        store = store_of(self.plugins_dir, former.name)
-        if former.version_dir not in store.versions():
-            return
-        path = store.path(former.version_dir)
-        if number_of(path):
-            return  # it was replaced before, and keeps its place
+    def _number(self, former: Entry, entry: Entry) -> None:
+        """Number the version that `entry` replaces, so that it is kept for a rollback.
 
+        The link leads to it, also if a `git pull` has changed the registry since.
+        """
+        store = store_of(self.plugins_dir, former.name)
+        version = store.current or former.version_dir
+        path = store.path(version)
+        kept = read_kept_entry(path)
+        # A version that was replaced before keeps its place.
+        if version == entry.version_dir or kept is None or number_of(path):
+            return
+
+        if version == former.version_dir:
+            kept = former  # with the user's choices
         numbers = [number_of(store.path(version)) for version in store.versions()]
-        _write_entry(former, path, 1 + max(numbers))
+        _write_entry(kept, path, 1 + max(numbers))
 
 
 def _write_entry(entry: Entry, version: str, number: int = 0) -> None:

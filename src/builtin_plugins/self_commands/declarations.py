@@ -43,3 +43,6 @@ def commands_in(module: ModuleType) -> Iterator[CommandDeclaration]:
             "x-synonyms": declared.synonyms,
         }
         yield CommandDeclaration((SELF, *declared.name.split()), definition)
+        if declared.short:
+            hidden = {**definition, "hidden": True}
+            yield CommandDeclaration((SELF, *declared.short.split()), hidden)

@@ -31,6 +31,7 @@ class SelfCommand(Record):
     arguments     in the form of `args` in command.json
     synonyms      words that users type instead; the error suggests the command
     hidden        whether only `--all` lists it
+    short         a shorter name, such as "add", under which only `--all` lists it; "" for none
     """
 
     name: str
@@ -38,6 +39,7 @@ class SelfCommand(Record):
     arguments: Sequence[dict[str, Any]]
     synonyms: Sequence[str]
     hidden: bool
+    short: str
 
 
 def self_command(
@@ -46,13 +48,14 @@ def self_command(
     *arguments: dict[str, Any],
     synonyms: Sequence[str] = (),
     hidden: bool = False,
+    short: str = "",
 ) -> Callable[[Function], Function]:
     """Declare the decorated function as the command `self NAME`.
 
     The function gets the session, and each argument as a keyword: a flag as a bool, a number as a
     float, a repeated argument as a tuple of strings, any other as a string or None.
     """
-    declaration = SelfCommand(name, description, arguments, synonyms, hidden)
+    declaration = SelfCommand(name, description, arguments, synonyms, hidden, short)
 
     def declare(function: Function) -> Function:
         setattr(function, DECLARATION, declaration)

@@ -20,6 +20,7 @@ from builtin_plugins.plugins.sources.base import PluginSource
 from builtin_plugins.plugins.transaction import begin
 from builtin_plugins.plugins_folder import registry
 from builtin_plugins.plugins_folder.entry import LOCAL
+from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.program import completion, shipped_files
 from builtin_plugins.program.launcher import (
     ensure_launcher,
@@ -156,18 +157,30 @@ def _make(
 
     _complete(source, change, name)
     staged = session_of(change.session, change.files, name)
-    _show_contents(source, root, name, change, staged)
+    _show_commands(source, root, name, change, staged)
 
-    _add_plugins(staged, change.seconds)
+    contained = contained_plugins(staged, source.entry.source)
+    show_contained(staged, contained)
+    versions = [*contained.values(), *_add_plugins(staged, change.seconds)]
+    with_python = [version.entry.name for version in versions if _is_python(version)]
+    if with_python:
+        names = ", ".join(with_python)
+        line = f"plugins whose Python code runs in the program: {names}"
+        change.session.show_lines(line)
     ask_to_continue(change.session, "Create it?", yes, "nothing was created")
     _move(change.files, root)
 
 
-def _add_plugins(staged: Session, seconds: float) -> None:
+def _is_python(version: PluginVersion) -> bool:
+    return version.has_python or version.entry.is_package
+
+
+def _add_plugins(staged: Session, seconds: float) -> list[PluginVersion]:
     """Show the plugins that the registry of the staged installation lists, and install them.
 
-    Packages are only shown: nothing may be built before the question.
+    Packages are only shown: nothing may be built before the question. Returns all of them.
     """
+    versions = []
     with begin(staged, seconds) as transaction:
         listed = transaction.registry
         plans = []
@@ -177,10 +190,12 @@ def _add_plugins(staged: Session, seconds: float) -> None:
                 entry, transaction, part, yes=False, builds=not entry.is_package
             )
             preview(staged, plan)
+            versions.append(plan.version)
             check_collisions(plan.version, part, force=True)
             if not entry.is_package:
                 plans.append((plan, part))
         transaction.save(plans)
+    return versions
 
 
 def _is_free(root: str) -> bool:
@@ -202,10 +217,10 @@ def _move(files: str, root: str) -> None:
     atomic.sync_directory(above)
 
 
-def _show_contents(
+def _show_commands(
     source: PluginSource, root: str, name: str, change: Change, staged: Session
 ) -> None:
-    """Show the commands of the staged installation, and the plugins that it contains."""
+    """Show where the staged installation will be, and its commands."""
     session = change.session
     session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
 
@@ -215,8 +230,6 @@ def _show_contents(
     session.show_lines(f"commands: {len(commands)}", *lines)
     for problem in problems:
         session.messages.warn(str(problem).replace(f"{change.files}/", ""))
-
-    show_contained(staged, contained_plugins(staged, source.entry.source))
 
 
 def _complete(source: PluginSource, change: Change, name: str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 
 from builtin_plugins.library.files.atomic import make_directory
 from builtin_plugins.library.files.file_lock import file_lock
@@ -45,6 +46,7 @@ from host import HostError, OperationError, printable
 from host.pages.session import Session
 from host.record import CommandTree
 
+_GIT_SECONDS = 60.0  # limit for a call that contacts no server
 _MOST_NAMED = 5  # changed files that are named
 
 
@@ -70,6 +72,8 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
             f"update the checkout with: {session.program} self update",
         )
 
+    if is_git:
+        restore_lost_files(session)
     plugins_dir = session.installation.plugins_dir
     former_plugins = _plugins(plugins_dir)
 
@@ -95,6 +99,26 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
         former = former_plugins.get(name, plugin)
         if former.entry.version_dir != plugin.entry.version_dir:
             session.show_lines(*plan_lines(former, plugin))
+
+
+def restore_lost_files(session: Session) -> None:
+    """Restore cli.json and registry.json from git, if a killed change has lost or emptied them."""
+    root = session.layout.root
+    git = Git(root, session.environ, _GIT_SECONDS)
+    restore_lost_file(session, git, str(CLI_JSON))
+    plugins_dir = session.installation.plugins_dir
+    registry = os.path.relpath(registry_path(plugins_dir), root)
+    restore_lost_file(session, git, registry)
+
+
+def restore_lost_file(session: Session, git: Git, path: str) -> None:
+    """Restore a file of the installation's repository that is missing or empty."""
+    with suppress(OSError):
+        if os.path.getsize(os.path.join(git.directory, path)):
+            return
+    if git("ls-tree", "--name-only", "HEAD", "--", path):
+        git("checkout", "HEAD", "--", path)
+        session.messages.line(f"restored {path} from git")
 
 
 def _to_newest(change: Change, yes: bool) -> None:

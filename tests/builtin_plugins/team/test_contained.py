@@ -60,6 +60,7 @@ def test_init_shows_them_with_their_hooks_and_asks_first(
     assert lines[at + 1].startswith("commands: 1; its Python code may declare more")
     assert lines[at + 2].split() == ["extra", "hi", "says", "hi"]
     assert "Python hooks: discover_commands" in lines[at:]
+    assert "plugins whose Python code runs in the program: extra" in lines[at:]
     assert (status == 0, mark.exists()) == (answer == "y", answer == "y")
 
 

@@ -15,10 +15,12 @@ from builtin_plugins.plugins_folder.registry import registry_path
 from builtin_plugins.program.shipped_files import (
     ShippedFile,
     different_files,
+    has_repository,
     own_directories,
     renew,
 )
 from builtin_plugins.self_commands.findings import Finding
+from builtin_plugins.team.sync import restore_lost_files
 from host import HostError, OperationError, version_problem
 from host.pages.ask_trust import project_contents
 from host.projects.trust import is_trusted
@@ -35,6 +37,10 @@ def files(subject: Subject) -> Iterator[Finding]:
 
     if subject.wrong:
         remedy = subject.wrong.remedy
+        if remedy and has_repository(root):
+            restore = partial(restore_lost_files, subject.session)
+            yield finding(subject.wrong.what, remedy, restore)
+            return
         if not os.path.lexists(config_file):
             remedy = init
         elif not remedy:

@@ -16,9 +16,11 @@ from builtin_plugins.plugins_folder.directory import (
     store_of,
 )
 from builtin_plugins.plugins_folder.entry import VERSIONS, Entry
+from builtin_plugins.program.shipped_files import has_repository
 from builtin_plugins.self_commands.findings import Finding
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store.versions import abandoned
+from builtin_plugins.team.sync import restore_lost_files
 from host import HostError
 from host.pages.session import Session
 from host.projects.trust import read_trusted, trusted_file
@@ -37,7 +39,10 @@ def plugins(subject: Subject) -> Iterator[Finding]:
         if not plugin.broken:
             continue
         if not plugin.name:  # the registry cannot be read
-            yield finding(plugin.broken, "fix this file")
+            restore = None
+            if has_repository(subject.layout.root):
+                restore = partial(restore_lost_files, subject.session)
+            yield finding(plugin.broken, "fix this file", restore)
         # Each plugin has one finding; those about the unusable ones follow.
         elif plugin.name not in unusable:
             text = f"plugin {plugin.full_name} is broken: {plugin.broken}"

@@ -89,6 +89,7 @@ def _choice(name: str, value: str, description: str) -> dict[str, Any]:
     argument("--verbose", "List every command and every file that is left out."),
     TIMEOUT,
     synonyms=("install", "plugin install"),
+    short="add",
 )
 def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
     session: Session,
@@ -109,7 +110,7 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
     verbose: bool,
     timeout: float,
 ) -> None:
-    """Add a plugin from SOURCE.
+    """Add a plugin from SOURCE; `self add` is a short form of this command.
 
     SOURCE is one of:
       name                      a plugin in a catalogue that cli.json names

@@ -134,7 +134,7 @@ def restored_plan(
     Without `builds`, the version is only fetched and checked.
     """
     if not entry.version_dir:
-        what = f"{entry.name}: no commit or sha256 is recorded"
+        what = "no commit or sha256 is recorded"
         raise OperationError(what, "remove and re-add the plugin")
 
     staged = make_source(entry).restore(change)

@@ -34,6 +34,7 @@ from builtin_plugins.plugins_folder.version import (
 from host import HostError, Messages, PluginError, UsageError
 from host.files.paths import is_inside
 
+_LONGEST_NAME = 64
 _EXTRAS = re.compile(r"(.+)(\[[A-Za-z0-9][\w.,-]*\])\Z")
 SUBDIRECTORY = "#subdirectory="  # stands in a source before a directory in it
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
@@ -150,7 +151,7 @@ class PluginSource:
 
         entry = contents.entry
         if not entry.name:
-            entry = entry.replaced(name=_suggested_name(entry.source))
+            entry = entry.replaced(name=_free_name(entry, change))
         problems = [relocated(problem, root, called) for problem in contents.problems]
         contents = contents.replaced(entry=entry, problems=tuple(problems))
         check_not_empty(contents, change.messages)
@@ -314,6 +315,19 @@ def make_source(entry: Entry) -> PluginSource:
     return source_class(entry.kind).of(entry)
 
 
+def _free_name(entry: Entry, change: Change) -> str:
+    """Return a name for a plugin; that of a second folder called `bin` begins with its parent's."""
+    name = _suggested_name(entry.source)
+    former = change.registry.entries.get(name)
+    if former is None or not entry.is_users_directory:
+        return name
+    if (former.kind, former.source) == (entry.kind, entry.source):
+        return name
+
+    parent = _suggested_name(os.path.dirname(entry.source))
+    return f"{parent}-{name}"[:_LONGEST_NAME]
+
+
 def _suggested_name(source: str) -> str:
     """Return a name for a plugin, made from the last part of its source."""
     address, _, path = source.partition(SUBDIRECTORY)
@@ -326,7 +340,7 @@ def _suggested_name(source: str) -> str:
     for suffix in (".git", *ARCHIVES):
         last = last.removesuffix(suffix)
     name = re.sub(r"[^a-z0-9._-]+", "-", last.lower())
-    return name.strip("._-")[:64]
+    return name.strip("._-")[:_LONGEST_NAME]
 
 
 def _read_new(root: str, entry: Entry) -> PluginVersion:

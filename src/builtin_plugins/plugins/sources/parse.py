@@ -5,6 +5,7 @@ The form of SOURCE decides whether it is a path. What is at a path decides its k
 
 import os
 import re
+import shlex
 from urllib.parse import urlsplit
 
 from builtin_plugins.library.addresses import without_credentials
@@ -45,6 +46,10 @@ def parse_source(
     text, extras = split_extras(text)
     if is_path(text):
         kind, address = _by_path(text)
+    elif SHORT.match(text) and not (site or ssh) and os.path.isdir(text):
+        address = source_class("git").address_of(text, site, ssh=ssh)
+        what = f"{text} is a directory here, and may be a repository"
+        raise UsageError(what, f"write ./{text}, or {address}")
     else:
         kind, address = _by_text(text, site, ssh=ssh)
     address = f"{address}{extras}{mark}{inside}"
@@ -161,7 +166,13 @@ def _by_path(text: str) -> tuple[str, str]:
     suffixes: list[str] = []
     for kind in KINDS:
         suffixes += source_class(kind).suffixes
-    raise UsageError(f"{shown}: expected a file that ends in {', '.join(suffixes)}")
+    # It may be one script.
+    folder = masked_text(os.path.join(os.path.dirname(text) or ".", ""))
+    raise UsageError(
+        f"{shown}: expected a directory, or a file that ends in {', '.join(suffixes)}",
+        f"for a script, add its folder, {folder}, or copy it with: "
+        f"self new command WORDS --from {shlex.quote(shown)}",
+    )
 
 
 def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:

@@ -120,21 +120,33 @@ def test_commands_that_python_declares(
     )
 
 
-def test_a_dropped_in_directory_works_and_is_registered(install: Install) -> None:
+def test_a_dropped_in_directory_works_and_the_next_change_registers_it(
+    install: Install,
+) -> None:
     made = install()
     made.write({f"plugins/mine/{name}": text for name, text in plugin_files().items()})
     assert made.run("demo", "hi").all == (0, "hi\n", "")
-    assert registry(made)["mine"]["kind"] == "local"
-    assert registry(made)["mine"]["dev"] is False
     assert plugin(made, "show", "mine").stdout.startswith("name:      mine\n")
-    removed = plugin(made, "remove", "mine")
-    kept = Path(removed.stdout.split("kept: ")[1].strip())
-    assert (kept / "demo/hi/main.sh").read_text().endswith('echo hi "$@"\n')
+    assert registry(made) == {}
+    assert plugin(made, "disable", "mine").status == 0
+    assert (registry(made)["mine"]["kind"], registry(made)["mine"]["dev"]) == (
+        "local",
+        False,
+    )
     assert made.run("demo", "hi").status == 2
+    assert plugin(made, "enable", "mine").status == 0
+
+    # The files may be the only copy.
+    directory = made.root / "plugins/mine"
+    refused = plugin(made, "remove", "mine")
+    assert (refused.status, f"rm -r {directory}" in refused.stderr) == (1, True)
+    assert made.run("demo", "hi").status == 0
+    shutil.rmtree(directory)
+    assert plugin(made, "remove", "mine").status == 0
     assert listed(made) == {}
 
 
-def test_list_registers_what_was_dropped_in_without_running_its_hooks(
+def test_list_shows_what_was_dropped_in_without_running_its_hooks(
     install: Install, tmp_path: Path
 ) -> None:
     made = install()
@@ -150,7 +162,7 @@ def test_list_registers_what_was_dropped_in_without_running_its_hooks(
     )
     for words in (["list"], ["list", "--format", "json"], ["show", "acme"], ["update"]):
         assert plugin(made, *words).status == 0
-    assert set(registry(made)) == {"acme", "other"}
+    assert set(listed(made)) == {"acme", "other"}
     assert made.run("--version").status == 0
     assert not mark.exists()
     assert "py" in made.run("told").stdout
@@ -281,7 +293,7 @@ def test_names(install: Install, tmp_path: Path, name: str, status: int) -> None
     source = write_tree(tmp_path / "acme", plugin_files())
     done = plugin(made, "add", str(source), f"--name={name}")
     assert done.status == status, done.stderr
-    assert visible(made) == ([] if status else [name, "registry.json"])
+    assert [*registry(made)] == ([] if status else [name])
 
 
 BAD_MANIFESTS = {

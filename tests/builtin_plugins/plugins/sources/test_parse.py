@@ -201,3 +201,39 @@ def test_branches_that_git_allows(install: Install, tmp_path: Path, ref: str) ->
     done = plugin(made, "add", repository.url, "--ref", ref)
     assert done.status == 0, done.stderr
     assert made.run("demo", "hi").stdout == "from the branch\n"
+
+
+def test_a_directory_that_looks_like_a_repository(
+    install: Install, tmp_path: Path
+) -> None:
+    made = install()
+    write_tree(tmp_path / "ops/scripts", plugin_files("demo/hi", "hi"))
+    refused = plugin(made, "add", "ops/scripts", cwd=tmp_path)
+    what = "ops/scripts is a directory here, and may be a repository"
+    remedy = "write ./ops/scripts, or https://github.com/ops/scripts"
+    assert refused.all == (2, "", f"cli: {what}; {remedy}\n")
+    # `self add` is the short form.
+    assert made.run("self", "add", "./ops/scripts", cwd=tmp_path).status == 0
+    assert made.run("demo", "hi").stdout == "hi\n"
+
+
+def test_a_second_folder_of_a_name_is_named_after_its_parent(
+    install: Install, tmp_path: Path
+) -> None:
+    made = install()
+    for parent in ("v", "w"):
+        files = {f"bin/{parent}-hello": "#!/bin/sh\necho hello\n"}
+        write_tree(tmp_path / parent, files)
+        assert plugin(made, "add", str(tmp_path / parent / "bin")).status == 0
+    assert [*registry(made)] == ["bin", "w-bin"]
+    again = plugin(made, "add", str(tmp_path / "w/bin"))
+    assert "is already installed" in again.stdout
+    assert [*registry(made)] == ["bin", "w-bin"]
+
+
+def test_one_script_is_no_source(install: Install, tmp_path: Path) -> None:
+    write_tree(tmp_path / "tools", {"ship.sh": "#!/bin/sh\n"})
+    refused = plugin(install(), "add", "./tools/ship.sh", cwd=tmp_path)
+    assert refused.status == 2
+    assert "add its folder, ./tools/, or copy it" in refused.stderr
+    assert "self new command WORDS --from ./tools/ship.sh" in refused.stderr
