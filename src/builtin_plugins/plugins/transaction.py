@@ -144,7 +144,9 @@ class Transaction:
         entry = entry.replaced(installedAt=now())
         if former is not None and not plan.is_new_version:
             entry = entry.replaced(installedAt=former.installedAt)
-        if change.has_staged_version:
+        # The files of the current version may be in use, so they are replaced only if they are bad.
+        is_needed = plan.is_new_version or isinstance(plan, Restore)
+        if change.has_staged_version and is_needed:
             self._store(entry, change, undo)
 
         is_recorded = isinstance(plan, Restore) and _is_as_recorded(entry, former)
