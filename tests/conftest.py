@@ -22,6 +22,7 @@ pytest.register_assert_rewrite(
 )  # before it is imported: a failure shows its values
 pytest_plugins = ["host.testing.pytest_plugin"]  # the fixture `install`
 
+from host.agents import agent_variables
 from testing import httpserver
 from testing.applications import application
 from testing.environments import (
@@ -66,10 +67,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_configure(config: pytest.Config) -> None:
     """Write to memory: hundreds of tests wait for a disk to sync otherwise."""
     reset_signals()
-    for forbids_questions in (
-        "CI",
-        "CLI_NO_INPUT",
-    ):  # tests of questions set them themselves
+    # Tests of questions set them themselves.
+    for forbids_questions in ("CI", "CLI_NO_INPUT", *agent_variables()):
         os.environ.pop(forbids_questions, None)
     if config.option.basetemp is None and (memory := in_memory()):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)

@@ -79,13 +79,16 @@ def is_ci(environ: "Mapping[str, str]") -> bool:
 
 
 def allows_questions(environ: "Mapping[str, str]", *, no_input: bool = False) -> bool:
-    """Return whether nothing forbids questions: `--no-input` (`no_input`), CLI_NO_INPUT or CI.
+    """Return whether nothing forbids questions: `--no-input`, CLI_NO_INPUT, CI, a coding agent.
 
-    A terminal is needed as well: see `can_ask` in host.questions.
+    `no_input` says whether `--no-input` was given. A terminal is needed as well: see `can_ask` in
+    host.questions.
     """
-    if no_input or is_on(environ.get("CLI_NO_INPUT")):
+    if no_input or is_on(environ.get("CLI_NO_INPUT")) or is_ci(environ):
         return False
-    return not is_ci(environ)
+    from host.agents import agent_of
+
+    return not agent_of(environ)
 
 
 def from_system(name: str) -> str | None:

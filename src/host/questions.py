@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LONGEST_ANSWER = 1024  # bytes
-FORBIDDEN = "--no-input, CLI_NO_INPUT or CI forbids the question"
+FORBIDDEN = "--no-input, CLI_NO_INPUT, CI or a coding agent forbids the question"
 
 
 def confirm(question: str, words: "Sequence[str]") -> None:

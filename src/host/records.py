@@ -75,7 +75,7 @@ class FinishedRun(Record):
     plugin      the plugin that provides the command, or ""
     status      its exit status, as a shell shows it
     signal      the number of the signal that ended it, or 0
-    origin      "terminal", "ci", "cron", "mcp", "fleet" or "script"
+    origin      "terminal", "ci", "cron", "agent", "mcp", "fleet" or "script"
     client      the assistant or other program that asked for the run, or {}
     hosts       for a run on several hosts, the result of each
     outer       the id of the run that started this one, or ""

@@ -44,7 +44,7 @@ _LIMIT = {
     "default": "50",
 }
 _NO_LIMIT = -1  # in SQLite
-_ORIGINS = ["terminal", "ci", "cron", "mcp", "fleet", "script"]
+_ORIGINS = ["terminal", "ci", "cron", "agent", "mcp", "fleet", "script"]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 

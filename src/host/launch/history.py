@@ -3,6 +3,8 @@
 import posix
 import time
 
+from host.agents import agent_of
+from host.caller import is_ci
 from host.files.paths import join
 from host.launch.state_files import installation_name
 from host.record import Record
@@ -28,7 +30,7 @@ class StartedRun(Record):
     user, host  the name of the account, and of the machine
     version     the version in cli.json
     plugin      the plugin that provides the command, or ""
-    origin      "terminal", "ci", "cron", "mcp", "fleet" or "script"
+    origin      "terminal", "ci", "cron", "agent", "mcp", "fleet" or "script"
     outer       the id of the recorded run that started this one, or ""
     process     the id of the process that watches the run
     client      the assistant or other program that asked for the run, or {}
@@ -98,16 +100,23 @@ def user_name() -> str:
         return str(user)
 
 
-def origin_of(is_ci: bool) -> str:
-    """Return what started this process: "ci", "terminal", "cron" or "script"."""
-    if is_ci:
-        return "ci"
+def origin_of(environ: "Mapping[str, str]") -> "tuple[str, Mapping[str, str]]":
+    """Return what started this process, and the client: the agent's name, if it was an agent.
+
+    It is the first that fits of "ci", "cron", "agent", "terminal" and "script". An agent may have a
+    pseudo-terminal.
+    """
+    if is_ci(environ):
+        return "ci", NO_CLIENT
+    if _is_below_cron():
+        return "cron", NO_CLIENT
+    agent = agent_of(environ)
+    if agent:
+        return "agent", {"name": agent}
     # stdout may be a pipe or a file: the user still sits at the terminal.
     if posix.isatty(0) and posix.isatty(2):
-        return "terminal"
-    if _is_below_cron():
-        return "cron"
-    return "script"
+        return "terminal", NO_CLIENT
+    return "script", NO_CLIENT
 
 
 def _is_below_cron() -> bool:

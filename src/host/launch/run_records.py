@@ -3,7 +3,7 @@
 import posix
 import time
 
-from host.caller import RECORDED, RUN, is_ci
+from host.caller import RECORDED, RUN
 from host.launch.history import (
     NO_CLIENT,
     EndedRun,
@@ -38,7 +38,7 @@ def started_run(
 
         known_id, origin, client = parts_of(environ[RECORDED])
     if not origin:
-        origin = origin_of(is_ci(environ))
+        origin, client = origin_of(environ)
     if start is None:
         start = time.time()
 

@@ -191,7 +191,10 @@ def test_fzf_shows_the_help_page_beside_the_commands(
 
 REFUSED = {
     "no terminal": ({}, "there is no terminal to ask on"),
-    "CI": ({"CI": "1"}, "--no-input, CLI_NO_INPUT or CI forbids the question"),
+    "CI": (
+        {"CI": "1"},
+        "--no-input, CLI_NO_INPUT, CI or a coding agent forbids the question",
+    ),
 }
 
 

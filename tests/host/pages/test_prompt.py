@@ -247,7 +247,10 @@ def test_what_is_wrong_is_not_asked_for(made):
 
 def test_no_input_forbids_the_question_of_confirm(made):
     status, shown = talk(made, ["--no-input", "a", "asks"])
-    assert (status, "--no-input, CLI_NO_INPUT or CI forbids the question" in shown) == (
+    assert (
+        status,
+        "--no-input, CLI_NO_INPUT, CI or a coding agent forbids the question" in shown,
+    ) == (
         1,
         True,
     )

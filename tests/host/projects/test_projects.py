@@ -327,7 +327,7 @@ def test_no_global_option_answers(shop: Shop, before: list[str]) -> None:
     done = shop.run(*before, "self", "trust")
     remedy = "to skip the question, add --yes"
     assert (done.status, done.stdout) == (1, "")
-    forbidden = "--no-input, CLI_NO_INPUT or CI forbids the question"
+    forbidden = "--no-input, CLI_NO_INPUT, CI or a coding agent forbids the question"
     why = forbidden if before == ["--no-input"] else "there is no terminal to ask on"
     assert done.stderr.endswith(f"{why}; {remedy}\n")
     assert not shop.ran

@@ -1,7 +1,7 @@
 """Find and end the processes of one call.
 
-Each call has its own session and process group. Its processes also carry the call's mark in
-an environment variable. On Linux, the mark identifies processes that left the group.
+Each call has its own session and process group. Its processes also have the id of the recorded run
+in CLI_RUN. On Linux, this id identifies processes that left the group.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import os
 import signal
 from dataclasses import dataclass
 
-VARIABLE = "CLI_MCP_CALL"
 GRACE = 1.0  # seconds between TERM and KILL; clients kill a server after two
 
 
@@ -18,7 +17,8 @@ GRACE = 1.0  # seconds between TERM and KILL; clients kill a server after two
 class Processes:
     """All processes of a call: its process group, and those with `mark` in their environment.
 
-    `group` is 0 before the call has started. If `mark` is "", only the group is included.
+    `mark` is the id of the recorded run. `group` is 0 before the call has started. If `mark` is "",
+    only the group is included.
     """
 
     mark: str
@@ -46,7 +46,7 @@ class Processes:
         """Return the IDs of all processes that carry `mark`, in any group, or [] without /proc."""
         if not self.mark:
             return []
-        marking = f"{VARIABLE}={self.mark}".encode()
+        marking = self.mark.encode()
         try:
             entries = os.listdir("/proc")
         except OSError:
@@ -73,9 +73,9 @@ class Processes:
 TERM, KILL = signal.SIGTERM, signal.SIGKILL
 
 
-def _environment(process: str) -> list[bytes]:
+def _environment(process: str) -> bytes:
     try:
         with open(f"/proc/{process}/environ", "rb") as opened:
-            return opened.read().split(b"\0")
+            return opened.read()
     except OSError:
-        return []  # the process has ended, or another user owns it
+        return b""  # the process has ended, or another user owns it

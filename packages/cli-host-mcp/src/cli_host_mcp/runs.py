@@ -16,7 +16,7 @@ from cli_host_mcp.guard import Guard
 from cli_host_mcp.masking import Mask
 from cli_host_mcp.output import Lines, Stream
 from cli_host_mcp.problem import SecretsUnknownError
-from cli_host_mcp.processes import GRACE, KILL, TERM, VARIABLE, Processes
+from cli_host_mcp.processes import GRACE, KILL, TERM, Processes
 from host import Variable
 
 _PIECE = 1 << 16
@@ -24,6 +24,7 @@ _TICK = 0.1  # seconds between checks for progress
 _STEP = 0.02
 _DEATH = 3.0  # seconds until killed processes have disappeared, also on a busy machine
 _LAST_WORDS = 0.5  # seconds that a pipe may stay open after the command has ended
+_RECORDED = "CLI_RECORDED"  # see `RecordedRun.environment`
 _REPORT = (
     "CLI_REPORT_FD"  # where the run writes its variables before it starts the command
 )
@@ -70,13 +71,14 @@ class Runner:
         Raises OSError if the command cannot be started, and SecretsUnknownError if its secrets are
         unknown.
         """
-        processes = Processes(secrets.token_hex(8))
-        marked = {**environ, VARIABLE: processes.mark}
+        # The id of the recorded run; nothing carries the mark of a run that is not recorded.
+        run_id = environ.get(_RECORDED, "").partition(":")[0]
+        processes = Processes(run_id or secrets.token_hex(6))
         # Twice: the guard must know the call before its process exists, and then its group.
         self._guard.began(processes)
         left = processes
         try:
-            running = _Running(argv, marked, processes)
+            running = _Running(argv, environ, processes)
             self._guard.began(processes)
             ending = await self._follow(running, hidden, progress)
             if ending.status is not None:
