@@ -18,14 +18,19 @@ from host.launch.run_masking import masked_arguments, secret_values
 from host.launch.start import demands_of
 from host.pages.page_layout import WIDEST_TERM, Page, text_column
 from host.pages.unknown_words import unknown_word
-from host.pages.variables import shown_variables, variables_of
+from host.pages.variables import (
+    FROM,
+    table_rows,
+    table_values,
+    variable_table,
+    variables_of,
+)
 from host.processes.programs import start_of
 from host.processes.requirements import NOT_CHECKED, fault
 from host.questions import unconfirmed
 from host.records import Limit, Plan
-from host.text import EMPTY, printable
+from host.text import printable
 from host.text_width import width_of
-from host.variables.layers import FRAMEWORK
 from host.words import RESERVED_WORDS
 
 TYPE_CHECKING = False
@@ -36,9 +41,7 @@ if TYPE_CHECKING:
     from host.pages.global_options import GlobalOptions
     from host.pages.session import Session
     from host.plugin_functions import AfterRun
-    from host.variables.layers import Variable
 
-_FROM = "  ← "  # between a value and its source
 _INDENT = 2
 
 
@@ -69,7 +72,7 @@ def explain(session: Session, options: GlobalOptions) -> int:
     if options.format == "json":
         session.show_json(explanation)
     else:
-        session.show(_page(session, plan, explanation))
+        session.show(_page(session, run, plan, explanation))
     return status
 
 
@@ -235,7 +238,7 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
         "directory": plan.directory,
         "definition": _text(definition.file),
         "plugin": _text(run.plugin),
-        "variables": _variables(run, plan),
+        "variables": table_values(variable_table(run)),
         "requires": requires,
         "question": _text(plan.question),
         "effects": plan.effects,
@@ -265,34 +268,9 @@ def _error(error: HostError) -> dict[str, Any]:
     }
 
 
-def _variables(run: Run, plan: Plan) -> list[dict[str, Any]]:
-    """Return the variables as JSON: those of sources by name, then those that describe the run."""
-    variables = shown_variables(run, plan.variables)
-
-    of_sources = []
-    of_run = []
-    for name in sorted(variables):
-        variable = variables[name]
-        if variable.rank == FRAMEWORK:
-            of_run.append(_variable(variable))
-        else:
-            of_sources.append(_variable(variable))
-    return of_sources + of_run
-
-
-def _variable(variable: Variable) -> dict[str, Any]:
-    shadows = map(_value, variable.shadows)
-    return {"name": variable.name, **_value(variable), "shadows": list(shadows)}
-
-
-def _value(variable: Variable) -> dict[str, Any]:
-    rank: float | None = variable.rank
-    if rank == FRAMEWORK:
-        rank = None  # such a variable describes the run
-    return {"value": variable.value, "source": variable.source, "rank": rank}
-
-
-def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
+def _page(
+    session: Session, run: Run, plan: Plan, explanation: Mapping[str, Any]
+) -> str:
     """Return the explanation as a page; a section without rows is left out."""
     root = session.layout.root
     page = Page(session.terminal)
@@ -304,8 +282,7 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
     page.lines("Command line", list(command_line))
 
     _add_table(page, "Run", _facts(session, plan, explanation))
-    variables = _variable_rows(explanation["variables"], root)
-    _add_table(page, "Variables", variables)
+    _add_table(page, "Variables", table_rows(variable_table(run), root))
 
     programs = []
     for program in explanation["requires"]:
@@ -319,7 +296,7 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
 
     calls = []
     for call in plan.after:
-        calls.append((call.name, f"{call.function}{_FROM}plugin {call.plugin}"))
+        calls.append((call.name, f"{call.function}{FROM}plugin {call.plugin}"))
     _add_table(page, "After the run", calls)
 
     errors = []
@@ -363,32 +340,10 @@ def _facts(
     return [(name, text) for name, text in facts if text]
 
 
-def _variable_rows(
-    variables: Iterable[Mapping[str, Any]], root: str
-) -> list[tuple[str, str]]:
-    """Return a row for each variable, and below it one for each value that it shadows."""
-    rows = []
-    for variable in variables:
-        rows.append((variable["name"], _value_text(variable, root)))
-        for weaker in variable["shadows"]:
-            rows.append(("", f"shadows {_value_text(weaker, root)}"))
-    return rows
-
-
 def _question(session: Session, plan: Plan) -> str:
     if not plan.question or not session.assume_yes:
         return plan.question
     return f"{plan.question} (--yes answers it)"
-
-
-def _value_text(row: Mapping[str, Any], root: str) -> str:
-    value = row["value"] or EMPTY
-    source = row["source"].removeprefix(f"{root}/")
-    text = f"{value}{_FROM}{source}"
-
-    if row["rank"] is not None:
-        text += f" (rank {row['rank']:g})"
-    return text
 
 
 def _limit_text(limit: Limit, root: str) -> str:
@@ -397,7 +352,7 @@ def _limit_text(limit: Limit, root: str) -> str:
         value = str(value).lower()  # as in the JSON file
 
     source = limit.source.removeprefix(f"{root}/")
-    return f"{value}{_FROM}{source}"
+    return f"{value}{FROM}{source}"
 
 
 def _command_lines(argv: Iterable[str], width: int) -> Iterator[str]:
@@ -438,12 +393,12 @@ def _add_table(page: Page, heading: str, rows: Sequence[tuple[str, str]]) -> Non
 
 def _folded_at_source(text: str, columns: int) -> list[str]:
     """Return a value and its source in lines; if both do not fit, the source begins a line."""
-    value, _, source = text.rpartition(_FROM)
+    value, _, source = text.rpartition(FROM)
     if not value or width_of(text) <= columns:
         return _folded(text, columns)
 
     lines = _folded(value, columns)
-    lines += _folded(f"{_FROM.strip()} {source}", columns)
+    lines += _folded(f"{FROM.strip()} {source}", columns)
     return lines
 
 

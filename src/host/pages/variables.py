@@ -1,8 +1,10 @@
-"""The variables of a command for `self env`, for `Program` and for its help page.
+"""The table of a run's variables, for `self env`, `--explain`, help pages and `Program`.
 
 settings.conf and the providers of plugins are code, so a help page does not run them. The page
 shows the names that settings.conf assigns, without values.
 """
+
+from __future__ import annotations
 
 import os
 import re
@@ -20,6 +22,7 @@ from host.variables.environment import SourceReader
 from host.variables.layers import (
     ENV_FILES,
     ENVS,
+    FRAMEWORK,
     SECRETS,
     SETTINGS,
     SYSTEM,
@@ -30,8 +33,11 @@ from host.variables.masking import declared_secrets, masked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from host.variables.required import RequiredVariable
 
+FROM = "  ← "  # between a value and its source
 UNKNOWN = "\0"  # placeholder value of sources that are code; no real value contains NUL
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
@@ -47,29 +53,23 @@ def page_variables(
     """
     environ = session.run_environ
     run = session.run_with_variables(command.words, definition, environ, _Look)
-    layers = run.layers
-    variables = traced_variables(layers)
-    secrets = declared_secrets(definition, variables)
-    masked_variables = masked(variables, {}, secrets)
+    table = variable_table(run)
 
     rows: dict[str, str] = dict.fromkeys(definition.required_envs, "missing")
-    for name, variable in variables.items():
+    for name, variable in table.items():
         # settings.conf may give a name to every command: it shows only what a command declares.
-        assignments = layers.offered.get(name, ())
+        assignments = run.layers.offered.get(name, ())
         ranks = {assignment.rank for assignment in assignments}
         if name not in rows and ranks.isdisjoint((ENVS, ENV_FILES)):
             continue
-        value = masked_variables[name].value or EMPTY
-        if UNKNOWN in variable.value:
-            value = "…"
-        rows[name] = f"{value}  ← {_place(variable, session, definition)}"
+        rows[name] = f"{_text(variable)}{FROM}{_place(variable, session, definition)}"
 
     for required in definition.required_envs:
         rows[required] += f", {_requirement(required)}"
     return list(rows.items())
 
 
-def _requirement(variable: "RequiredVariable") -> str:
+def _requirement(variable: RequiredVariable) -> str:
     """Return that a variable is required, with its type and the hint from the definition."""
     text = "required"
     if variable.type:
@@ -158,43 +158,108 @@ def _path_with_folders(layers: Layers, before: Variable | None) -> Variable:
 
 
 def variables_of(run: Run, also: Iterable[str] = ()) -> dict[str, Variable]:
-    """Return the variables that a run adds, the required ones and those in `also`, unmasked."""
-    layers = run.layers
-    names = {*layers.offered, *layers.fixed, *run.definition.required_envs, *also}
-    if layers.folders:
-        names.add("PATH")
+    """Return the variables of a run, unmasked: those in `also` and those of `self env`.
 
-    variables = traced_variables(layers)
+    These are all that not only the caller's environment sets, wherever their values come from, and
+    those that the definition names.
+    """
+    definition = run.definition
+    names: set[str] = {*definition.required_envs, *also}
+    for argument in definition.args:
+        if argument.env in run.environ:
+            names.add(argument.env)
+
+    variables = traced_variables(run.layers)
+    for name, variable in variables.items():
+        if variable.rank != SYSTEM or variable.shadows:
+            names.add(name)
     return {name: variables[name] for name in variables if name in names}
 
 
-def shown_variables(
-    run: Run, variables: Mapping[str, Variable], *, show_secrets: bool = False
+def variable_table(
+    run: Run, *, everything: bool = False, show_secrets: bool = False
 ) -> dict[str, Variable]:
-    """Return variables of a run as `self env` shows them.
+    """Return the variables of a run as all pages show them, by name.
 
-    Secrets are masked, a reference that nobody has asked for says so, and the source of an argument
-    that the caller's environment gives is that variable.
+    Those without a rank, which the run itself sets, are the last. `everything` adds those that only
+    the caller's environment sets. Secrets are masked, a reference that nobody has asked for says
+    so, and the source of an argument that the caller's environment gives is that variable.
     """
-    definition = run.definition
-    shown = dict(variables)
+    traced = traced_variables(run.layers)
+    shown = dict(traced)
     if not show_secrets:
-        secrets = declared_secrets(definition, variables)
-        shown = masked(variables, run.environ, secrets)
+        shown = masked(traced, run.environ, declared_secrets(run.definition, traced))
         # A reference is no secret: the user sees where the value would come from.
-        for name in definition.secrets:
-            reference = variables.get(name)
+        for name in run.definition.secrets:
+            reference = traced.get(name)
             if reference is not None and reference.rank == SECRETS:
                 source = f"{reference.source}, not asked"
                 shown[name] = reference.replaced(source=source)
 
-    for argument in definition.args:
+    for argument in run.definition.args:
         if argument.env not in run.environ:
             continue
         for name, variable in shown.items():
             if argument.owns(name):
                 shown[name] = variable.replaced(source=f"args: {argument.env}")
-    return shown
+
+    names = shown if everything else variables_of(run)
+    ordered = sorted(names, key=lambda name: (not shown[name].rank, name))
+    return {name: shown[name] for name in ordered}
+
+
+def table_values(table: Mapping[str, Variable | None]) -> list[dict[str, Any]]:
+    """Return a table of variables as JSON; None is a variable that is not set."""
+    rows = []
+    for name, variable in table.items():
+        shadows = variable.shadows if variable is not None else ()
+        rows.append(
+            {"name": name, **_values(variable), "shadows": list(map(_values, shadows))}
+        )
+    return rows
+
+
+def _values(variable: Variable | None) -> dict[str, Any]:
+    if variable is None:
+        return {"value": None, "source": None, "rank": None}
+    return {
+        "value": variable.value,
+        "source": variable.source,
+        "rank": variable.rank or None,  # variables of the run itself have rank 0
+    }
+
+
+def table_rows(
+    table: Mapping[str, Variable | None], root: str
+) -> list[tuple[str, str]]:
+    """Return a row for each variable, and below it one without a name for each shadowed value.
+
+    A row has the text `eu  ← .env (rank 4)`, with paths in the installation relative to `root`.
+    """
+    rows = []
+    for name, variable in table.items():
+        if variable is None:
+            rows.append((name, "is not set"))
+            continue
+        rows.append((name, _row_text(variable, root)))
+        for weaker in variable.shadows:
+            rows.append(("", f"shadows {_row_text(weaker, root)}"))
+    return rows
+
+
+def _row_text(variable: Variable, root: str) -> str:
+    source = variable.source.removeprefix(f"{root}/")
+    text = f"{_text(variable)}{FROM}{source}"
+    if variable.rank == FRAMEWORK:
+        return text
+    return f"{text} (rank {variable.rank:g})"
+
+
+def _text(variable: Variable) -> str:
+    """Return a value as text."""
+    if UNKNOWN in variable.value:
+        return "…"
+    return variable.value or EMPTY
 
 
 def _place(variable: Variable, session: Session, definition: Definition) -> str:
