@@ -52,6 +52,7 @@ from host.records import PluginFile as PluginFile
 from host.records import PluginOrder as PluginOrder
 from host.records import Watch as Watch
 from host.text import printable as printable
+from host.text_width import shortened as shortened
 from host.text_width import width_of as width_of
 from host.text_width import wrap as wrap
 from host.variables.expand import expand as expand

@@ -97,7 +97,7 @@ class Command(Record):
         """Return the indicators in the command's row.
 
         The order is `✓` (`[installed]` if stdout cannot print it), `[plugin]`, `[project]`,
-        `[dev]`, `[sudo]`, `[destroy]`, the systems of a command for other systems, `[missing]` and
+        `[sudo]`, `[destroy]`, the systems of a command for other systems, `[missing]` and
         `[deprecated]`. `[missing]` means that the entrypoint is not a file in the command's folder.
         A command that has moved is deprecated, too.
         """
@@ -110,8 +110,6 @@ class Command(Record):
             marks.append("[plugin]")
         if self.project:
             marks.append("[project]")
-        if self.dev:
-            marks.append("[dev]")
         if definition.sudo:
             marks.append("[sudo]")
         if definition.own_effects == "destroy":
@@ -169,13 +167,23 @@ class Listing(Record):
     options: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
 
+    def rows(self) -> list[Category | Command]:
+        """Return the commands and the categories, without those that are commands, too."""
+        rows: list[Category | Command] = [*self.commands]
+        words_of_commands = {command.words for command in self.commands}
+        for category in self.categories:
+            if category.words not in words_of_commands:
+                rows.append(category)
+        return rows
+
     def sections(self) -> list[tuple[str, list[Category | Command]]]:
         """Return the rows under their headings, in display order.
 
         Subcategories come first, then commands without a group, then the groups, sorted by name.
         Headings are "Categories", "Commands" and the groups' names. Rows of projects come last,
-        under the project's name, or `NAME: GROUP`. In a `deep` listing, groups of the same name
-        in several categories are merged. To avoid that, call this method for each category::
+        under the project's name, or `NAME: GROUP`. A command with commands below it is one row.
+        In a `deep` listing, groups of the same name in several categories are merged. To avoid
+        that, call this method for each category::
 
             inside = {}
             for command in listing.commands:
@@ -186,8 +194,7 @@ class Listing(Record):
                     ...
         """
         sections: dict[tuple[int, str], list[Category | Command]] = {}
-        rows: list[Category | Command] = [*self.commands, *self.categories]
-        for row in rows:
+        for row in self.rows():
             section = _section_of(row)
             sections.setdefault(section, []).append(row)
 

@@ -94,7 +94,7 @@ class CommandTree(Record):
 
     path     the absolute path of the directory
     plugin   the name of its plugin in listings, or "" for the installation's own commands
-    dev      whether its author works on it in place; listings then show `[dev]`
+    dev      whether its author works on it in place; lists of plugins then show `[dev]`
     scripts  None if only folders are commands, or {} if scripts are commands, too. For scripts
              directly in `path`, the optional key "prefix" is text to remove from their names,
              and "split" is the text that separates words in their names.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host import Category, Command, Page, printable, width_of, wrap
+from host import Category, Command, Page, printable, shortened, width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
     page.usage(_usage(listing))
     page.arguments(listing.arguments)
 
-    rows: list[Category | Command] = [*listing.categories, *listing.commands]
+    rows = listing.rows()
     widths = [width_of(_label(row, listing)) for row in rows]
     column = min(max(widths, default=0), _WIDEST_NAME) + 2
     if listing.deep:
@@ -75,7 +75,7 @@ def _category_lines(
     if category is None:
         return page.row(label, [""], column, "heading")
 
-    lines = _wrapped(category.description, [], page.terminal, column)
+    lines = [_fitted(category.description, [], page.terminal, column)]
     lines += _hidden(category)
     return page.row(label, lines, column, "heading")
 
@@ -85,7 +85,7 @@ def _row_lines(
 ) -> Iterator[str]:
     """Yield the lines of each row: its name, and its description, which starts at `column`."""
     for row in rows:
-        lines = _about(row, page.terminal, column + 2)
+        lines = [_about(row, page.terminal, column + 2)]
         if listing.deep and isinstance(row, Command):
             lines += _hidden(row)
         label = _label(row, listing)
@@ -109,40 +109,28 @@ def _style(row: Category | Command) -> str:
     return "name"
 
 
-def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str]:
-    """Return lines that fit after `column`: the row's description and marks such as `[plugin]`."""
+def _about(row: Category | Command, terminal: Terminal, column: int) -> str:
+    """Return what follows after `column`: the row's description and marks such as `[plugin]`."""
     if isinstance(row, Command):
         description = row.definition.description
         marks = row.indicators(terminal)
-        return _wrapped(description, marks, terminal, column)
-    return _wrapped(row.description, [], terminal, column)
+        return _fitted(description, marks, terminal, column)
+    return _fitted(row.description, [], terminal, column)
 
 
-def _wrapped(
-    text: str, marks: Sequence[str], terminal: Terminal, column: int
-) -> list[str]:
-    """Return `text` and marks such as `[plugin]`, wrapped to the width after `column`.
-
-    Without a terminal, they are one line.
-    """
-    labels = [printable(mark) for mark in marks]
-
-    parts = []
-    if text:
-        parts.append(printable(text))
-    parts += labels
-    line = " ".join(parts)
-
-    lines = [line]
+def _fitted(text: str, marks: Sequence[str], terminal: Terminal, column: int) -> str:
+    """Return `text` and marks such as `[plugin]`; on a terminal, `text` is cut at its width."""
+    labels = " ".join(map(printable, marks))
+    text = printable(text)
     if terminal.is_interactive:
-        lines = wrap(line, terminal.width - column)
+        columns = terminal.width - column
+        if labels:
+            columns -= width_of(labels) + 1
+        text = shortened(text, max(columns, 1))
 
     # Colours come last: their codes have no width.
-    if terminal.colour:
-        for label in labels:
-            styled = terminal.styled(label, label)
-            lines = [line.replace(label, styled) for line in lines]
-    return lines
+    styled = [terminal.styled(printable(mark), mark) for mark in marks]
+    return " ".join(filter(None, [text, *styled]))
 
 
 def _usage(listing: Listing) -> str:
@@ -191,25 +179,14 @@ def tree_page(listing: Listing, terminal: Terminal) -> str:
             branch = fork
             inner = indent + side
 
-        # Only a category has rows below it, even if a command has the same words.
-        children: list[Category | Command] = []
-        style = _style(row)
-        if isinstance(row, Category):
-            children = rows.get(row.words, [])
-            style = "heading"
+        children = rows.get(row.words, [])
+        style = "heading" if isinstance(row, Category) else _style(row)
 
         word = printable(row.words[-1])
         column = len(indent) + len(branch) + width_of(word) + 2
-        first, *others = _about(row, terminal, column)
-        line = f"{indent}{branch}{terminal.styled(word, style)}  {first}"
+        about = _about(row, terminal, column)
+        line = f"{indent}{branch}{terminal.styled(word, style)}  {about}"
         lines.append(line.rstrip())
-
-        # The branch to the children begins beside the other lines of the description.
-        beside = inner
-        if children:
-            beside += side
-        for line in others:
-            lines.append(f"{beside.ljust(column)}{line}")
         for child in reversed(children):
             waiting.append((child, inner))
 

@@ -122,7 +122,7 @@ class Catalog:
         """Return the root of each plugin's declared commands."""
         from host.catalog.declared_commands import DeclaredNode
 
-        # linked directories, whose commands listings mark with `[dev]`
+        # linked directories
         linked = set()
         for tree in self.lock.trees:
             if tree.dev:

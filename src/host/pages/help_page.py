@@ -1,12 +1,13 @@
 """Make the help page of a command from its definition."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 from host.arguments.spec import usage_of
 from host.catalog.catalog import Catalog, Match
 from host.catalog.definition import Definition
 from host.errors import HostError
-from host.files.paths import realpath
+from host.files.paths import basename
 from host.headers.script_definition import ScriptComments
 from host.launch.script_help import script_gets_help
 from host.pages.page_layout import Page
@@ -28,7 +29,7 @@ def help_page(
     page = Page(session.terminal)
     line = " ".join([session.program, *command.words])
     is_own = command.words[0] == SELF
-    notes = list(_notes(definition, command.plugin))
+    notes = list(_notes(definition))
     variables: list[tuple[str, str]] = []
     if is_own:
         page.title(line)
@@ -54,10 +55,8 @@ def help_page(
     if variables:
         words = " ".join(command.words)
         notes.append(f"To see the values of a run: {session.program} self env {words}")
-    if definition.file:
-        notes.append(f"Defined in {definition.file}.")
-    notes += _ways_to_help(line, definition)
     page.section("Notes", notes)
+    _add_end(page, line, command, definition)
     return page.text()
 
 
@@ -88,7 +87,9 @@ def _add_description(page: Page, line: str, definition: Definition) -> None:
     page.section("Usage of the script", definition.usage.splitlines())
 
     if definition.is_script:
-        page.paragraphs(_header(definition.file))
+        own = _own_words(line, definition.file)
+        header = _header(definition.file)
+        page.paragraphs([list(map(own, lines)) for lines in header])
     if definition.text:
         paragraphs = map(str.splitlines, definition.text.split("\n\n"))
         page.paragraphs(list(paragraphs))
@@ -107,14 +108,11 @@ def _add_variables(page: Page, variables: Sequence[tuple[str, str]]) -> None:
 
 
 def _add_surroundings(page: Page, definition: Definition) -> None:
-    """Add the files, folders, programs and secrets that a run uses."""
+    """Add the files, programs and secrets that a run uses."""
     env_files: list[str] = []
     for level in definition.chain:
         env_files += level.env_files
     page.section("Environment files", env_files)
-
-    folders = list(map(realpath, definition.path_folders))
-    page.section("Folders on PATH", folders)
 
     programs = []
     for requirement in definition.requires:
@@ -144,22 +142,41 @@ def _header(file: str) -> list[list[str]]:
         return []
 
 
-def _ways_to_help(words: str, definition: Definition) -> Iterator[str]:
-    """Yield how to pass `--help` to the script (SPEC 2.8)."""
+def _add_end(page: Page, line: str, command: Match, definition: Definition) -> None:
+    """Add the last line: where the command comes from, and how the script gets `--help`."""
+    parts = []
+    if definition.file:
+        parts.append(f"Defined in {definition.file}")
+    elif command.plugin:
+        parts.append(f"Declared by the plugin {command.plugin}")
+    project = definition.project
+    if project:
+        parts[-1] += f" (project {project.name})"
+    elif definition.file and command.plugin:
+        parts[-1] += f" (plugin {command.plugin})"
+
+    way = _way_to_help(line, definition)
+    if way:
+        parts.append(way)
+    if parts:
+        page.add("", printable("; ".join(parts)))
+
+
+def _way_to_help(words: str, definition: Definition) -> str:
+    """Return how to pass `--help` to the script (SPEC 2.8), or "" if nobody can."""
     if not definition.is_script or definition.moved_to:
-        return
+        return ""
     if definition.project and not is_trusted(definition):
-        return
+        return ""
 
     if script_gets_help(definition, definition.file):
-        yield f"The script has its own help: {words} --help"
-    elif script_gets_help(definition, definition.file, "-h"):
-        yield f"The script has its own help: {words} -h"
-    elif definition.args:
-        yield 'To let the script answer --help, set "help": "script" in its definition.'
-    else:
-        # Beside another argument, --help always goes to the script.
-        yield f"To pass --help to the script: {words} --help --help"
+        return f"the script's own help: {words} --help"
+    if script_gets_help(definition, definition.file, "-h"):
+        return f"the script's own help: {words} -h"
+    if definition.args:
+        return 'to let the script answer --help, set "help": "script"'
+    # Beside another argument, --help always goes to the script.
+    return f"to pass --help to the script: {words} --help --help"
 
 
 def _add_examples(
@@ -167,25 +184,51 @@ def _add_examples(
 ) -> None:
     rows = []
     for example in definition.examples:
-        rows.append(_example(program, words, example))
+        command = _example(program, words, definition, example["command"])
+        rows.append((command, example["description"]))
     page.table("Examples", rows)
 
 
 def _example(
-    program: str, words: Sequence[str], example: dict[str, str]
-) -> tuple[str, str]:
-    """Return an example's command line and description.
+    program: str, words: Sequence[str], definition: Definition, command: str
+) -> str:
+    """Return the command line of an example, which begins with the words that work here.
 
-    If the line begins with the last of `words`, the words before it are added.
+    The definition's author may have written the last of `words`, the name of the script's file, or
+    the words with another program's name.
     """
-    command = example["command"]
-    first_word, _, _ = command.partition(" ")
-    if first_word == words[-1]:
-        command = " ".join([program, *words[:-1], command])
-    return command, example["description"]
+    called = " ".join([program, *words])
+    first, _, rest = command.partition(" ")
+    if first == words[-1]:
+        return f"{called} {rest}".rstrip()
+    if definition.is_script and basename(first) == basename(definition.file):
+        return f"{called} {rest}".rstrip()
+    inner = " ".join(words)
+    if rest == inner or rest.startswith(f"{inner} "):
+        return f"{program} {rest}"
+    return command
 
 
-def _notes(definition: Definition, plugin: str) -> Iterator[str]:
+def _own_words(called: str, file: str) -> Callable[[str], str]:
+    """Return a function that replaces a script's own name at the start of a line that calls it.
+
+    Such a line is indented, begins with a prompt such as `$ `, or with a path to the file.
+    """
+    name = re.escape(basename(file))
+    pattern = re.compile(
+        rf"(?P<before>\s+[$%>] |\s*[$%>] |\s+)(?:\S*/)?{name}(?=\s|$)|(?:\S*/){name}(?=\s|$)"
+    )
+
+    def replaced(line: str) -> str:
+        found = pattern.match(line)
+        if found is None:
+            return line
+        return f"{found['before'] or ''}{called}{line[found.end() :]}"
+
+    return replaced
+
+
+def _notes(definition: Definition) -> Iterator[str]:
     if definition.unchecked_args and not definition.parser:
         yield "The arguments are not checked before the script runs."
     yield from _replacement(definition)
@@ -202,11 +245,6 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield "Changes the calling shell, for example its current directory."
     if definition.sudo:
         yield "Needs administrator rights (sudo)."
-    if plugin:
-        yield f"Comes from the plugin {plugin}."
-    project = definition.project
-    if project:
-        yield f"Comes from the project {project.name} in {project.root}."
 
 
 def _replacement(definition: Definition) -> Iterator[str]:

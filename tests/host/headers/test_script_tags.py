@@ -368,9 +368,7 @@ Sets the version by writing the version name to a file.
 Short line
 See https://example.org/a/long/address
 
-Notes:
-  Defined in {made.root}/commands/local.
-  To pass --help to the script: cli local --help --help
+Defined in {made.root}/commands/local; to pass --help to the script: cli local --help --help
 """,
         "",
     )

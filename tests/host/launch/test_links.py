@@ -81,7 +81,7 @@ def test_scripts_find_the_files_beside_their_folder(made, link):
     )
     assert (which["file"], which["definition"]) == (f"{folder}/bash",) * 2
     page = made.run("help", *category, "bash").stdout
-    assert f"Defined in {folder}/bash." in page
+    assert f"Defined in {folder}/bash" in page
 
 
 def test_a_link_inside_the_tree_stays_as_it_is_written(made):

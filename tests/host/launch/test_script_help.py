@@ -103,7 +103,7 @@ def test_a_lone_h_reaches_a_script_that_handles_it(install: Install) -> None:
     assert made.run("standup", "-h").all == (0, "got h\n", "")
     page = made.run("standup", "--help").stdout
     assert page.startswith("standup\n")
-    assert page.endswith("The script has its own help: cli standup -h\n")
+    assert page.endswith("; the script's own help: cli standup -h\n")
     assert made.run("quiet", "-h").stdout.startswith("quiet\n")
 
 

@@ -117,12 +117,12 @@ def test_a_help_page_has_the_values_that_a_run_would_have(install: Install) -> N
         "  TOKEN    ********  ← .env:1, required",
         "  REGION   …  ← config/settings.conf:3, required",
         "  GONE     missing, required",
-        "  TIMEOUT  …  ← config/settings.conf:2",
-        "  LINK     x-********  ← .env:2",
-        "  HOST     fromfile  ← .env:4",
-        "  URL      …  ← command.json: envs.URL",
-        "  MODE     slow  ← your environment",
         '  EMPTY    ""  ← command.json: envs.EMPTY',
+        "  HOST     fromfile  ← .env:4",
+        "  LINK     x-********  ← .env:2",
+        "  MODE     slow  ← your environment",
+        "  TIMEOUT  …  ← config/settings.conf:2",
+        "  URL      …  ← command.json: envs.URL",
     ]
     assert "Environment files:\n  .env\n  more.env\n" in shown.stdout
     run = dict(
@@ -154,9 +154,9 @@ def test_a_help_page_runs_nothing_and_says_what_only_a_run_knows(
         "  TOKEN   missing, required",
         "  REGION  …  ← config/settings.conf:3, required",
         "  GONE    missing, required",
-        "  URL     …  ← command.json: envs.URL",
-        "  MODE    fast  ← command.json: envs.MODE",
         '  EMPTY   ""  ← command.json: envs.EMPTY',
+        "  MODE    fast  ← command.json: envs.MODE",
+        "  URL     …  ← command.json: envs.URL",
     ]
     assert "  To see the values of a run: cli self env a deploy\n" in shown.stdout
     assert not (made.root / "ran").exists()
@@ -212,8 +212,41 @@ def test_a_page_inside_a_run_leaves_out_what_that_run_was_given(
         }
     )
     expected = [
-        "  TIMEOUT  …  ← config/settings.conf:1",
-        "  OWN      2  ← your environment",
         "  MODE     fast  ← command.json: envs.MODE",
+        "  OWN      2  ← your environment",
+        "  TIMEOUT  …  ← config/settings.conf:1",
     ]
     assert variables(made.run("a", "b").stdout) == expected
+
+
+EXAMPLES = """#!/bin/bash
+# Ship the release.
+#
+# Examples:
+#   ./ship.sh prod
+#   $ bin/ship.sh dev --force
+#   other.sh ship.sh
+#
+# ship.sh needs a network.
+# /// command
+# {"examples": [{"command": "ship all"}, {"command": "./ship.sh all"},
+#               {"command": "tool up ship x"}, {"command": "make ship"}]}
+# ///
+"""
+
+
+@pytest.mark.slow
+def test_examples_begin_with_the_words_that_work_here(install: Install) -> None:
+    made = install({"commands/up/ship.sh": EXAMPLES})
+    page = made.run("help", "up", "ship").stdout
+    assert (
+        "  cli up ship prod\n  $ cli up ship dev --force\n"
+        "  other.sh ship.sh\n\nship.sh needs a network.\n"
+    ) in page
+    examples = page.rpartition("\nExamples:\n")[2].partition("\n\n")[0]
+    assert examples.splitlines() == [
+        "  cli up ship all",
+        "  cli up ship all",
+        "  cli up ship x",
+        "  make ship",
+    ]

@@ -332,7 +332,8 @@ Notes:
   Runs on linux and mac.
   Needs administrator rights (sudo).
   To see the values of a run: cli self env ops deploy
-  Defined in {made.root}/commands/ops/deploy/command.json.
+
+Defined in {made.root}/commands/ops/deploy/command.json
 """
     for words in (
         ["help", "ops", "deploy"],

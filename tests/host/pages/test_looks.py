@@ -193,10 +193,21 @@ def test_a_command_whose_file_a_run_would_refuse_is_marked(install: Install) -> 
     assert made.run("demo", "own").status == 126
 
 
-def test_wrapped_rows_of_a_tree_keep_their_branches(team: Made) -> None:
-    shown = ESCAPES.sub(
-        "", on_terminal(team, "--format", "tree", "ops")[1]
-    ).splitlines()
-    at = next(index for index, line in enumerate(shown) if "backup" in line)
-    assert shown[at].startswith("│   └── backup  a copy a copy")
-    assert shown[at + 1].startswith("│               copy a copy")
+def test_rows_are_cut_on_a_terminal_and_whole_elsewhere(team: Made) -> None:
+    for words in (("ops", "db"), ("--format", "tree", "ops")):
+        whole = team.run(*words).stdout
+        shown = ESCAPES.sub("", on_terminal(team, *words)[1])
+        [row] = [line for line in shown.splitlines() if "backup  a copy" in line]
+        [all_of_it] = [line for line in whole.splitlines() if "backup  a copy" in line]
+        assert row.endswith("…")
+        assert all_of_it.startswith(row[:-1])
+        assert len(row) <= 80 < len(all_of_it)
+
+
+@pytest.mark.slow
+def test_a_command_that_is_also_a_category_is_one_row(install: Install) -> None:
+    script = "#!/bin/sh\n# Show the theme\n"
+    made = install({"commands/theme.sh": script, "commands/theme/set": script})
+    assert made.run().stdout.count("Show the theme") == 1
+    tree = made.run("--format", "tree").stdout
+    assert "└── theme  Show the theme\n    └── set  Show the theme\n" in tree

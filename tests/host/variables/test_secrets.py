@@ -500,7 +500,10 @@ def test_the_help_page_names_references_and_asks_nobody(install):
         )
     )
     page = made.run("a", "b", "--help", env=env(made)).stdout
-    assert "  TOKEN  ********  ← command.json: secrets.TOKEN, required\n" in page
+    assert (
+        "  TOKEN  run:give x  ← command.json: secrets.TOKEN, not asked, required\n"
+        in page
+    )
     assert "Environment files:\n  run:give A=b\n" in page
     assert "Secrets:\n  TOKEN  run:give x\n" in page
     assert asked(made) == 0

@@ -52,7 +52,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
         "",
     )
     assert made.run("demo", "hi", "a b").all == (0, "hi a b\n", "")
-    assert "[plugin] [dev]" in made.run("demo").stdout
+    assert "[plugin]" in made.run("demo").stdout
     (source / "demo/hi/main.sh").write_text("#!/bin/sh\necho edited\n")
     assert made.run("demo", "hi").stdout == "edited\n"
     write_tree(source, plugin_files("demo/new", "new"))
@@ -111,7 +111,7 @@ def test_commands_that_python_declares(
     added = plugin(made, "add", str(write_tree(tmp_path / "acme", files)))
     assert (added.status, added.stderr) == (0, "")
     assert f"{DECLARED}added acme\n" in added.stdout
-    assert "[plugin] [dev]" in made.run("told").stdout
+    assert "[plugin]" in made.run("told").stdout
     assert "\n    told " in plugin(made, "show", "acme").stdout
     assert plugin(made, "disable", "acme").status == 0
     assert (

@@ -104,7 +104,7 @@ def test_a_linked_project(with_uv: Environment, tmp_path: Path) -> None:
     file = root / "src/acme_cli/plugin.py"
     file.write_text(file.read_text().replace("py one", "py edited"))
     assert made.run("cloud", "py").all == (0, "py edited\n", "")
-    assert "[plugin] [dev]" in made.run("cloud").stdout
+    assert "[plugin]" in made.run("cloud").stdout
     row = listed(made)["acme-cli"]
     assert (row["kind"], row["dev"], row["source"]) == ("pip", True, str(root))
     assert (with_uv.folder() / "needed").is_dir()
