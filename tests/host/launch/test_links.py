@@ -208,7 +208,7 @@ def test_a_link_out_of_plugins_is_refused(made, tmp_path, where):
         "name": "tools",
         "kind": "git",
         "source": "file:///x",
-        "commit": "0123456789abcdef" * 2,
+        "commit": "0123456789abcdef" * 2 + "01234567",
     }
     made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [entry]}})
     done = made.run("show")
