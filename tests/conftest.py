@@ -75,7 +75,12 @@ def pytest_configure(config: pytest.Config) -> None:
     with suppress(OSError):
         IMPORTABLE.mkdir(exist_ok=True)
     # What chance would find once in many runs is looked for in those that are for it.
-    fixed = {"derandomize": True, "deadline": None, "database": None}
+    fixed = {
+        "derandomize": True,
+        "deadline": None,
+        "database": None,
+        "max_examples": 30,
+    }
     settings.register_profile(
         "fixed", **fixed, suppress_health_check=[HealthCheck.too_slow]
     )

@@ -176,6 +176,7 @@ def test_deep_trees(install):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "darwin", reason="paths are shorter there")
+@pytest.mark.night
 def test_trees_deeper_than_a_path_can_be(install):
     made = install(
         {
