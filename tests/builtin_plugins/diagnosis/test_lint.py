@@ -960,3 +960,16 @@ def test_a_call_of_a_library_that_is_not_loaded(
     )
     assert status == int(found)
     assert (message in findings) is found, findings
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+", "(a|b)*", "([a-z]+\\.)*[a-z]+", "a+b*", "(ab)+"]
+)
+def test_a_pattern_that_can_take_exponential_time_is_a_hint(
+    install: Install, pattern: str
+) -> None:
+    made = install(tree(command(args=[{"name": "x", "pattern": pattern}])))
+    status, findings = lint(made)
+    is_nested = pattern not in ("a+b*", "(ab)+")
+    assert status == 0
+    assert ("the pattern of x can take exponential time" in findings) is is_nested

@@ -1,10 +1,13 @@
 """The `args` of a definition: what is accepted, and how the rest is told."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.arguments.declarations import read_declarations
+from host.arguments.pattern import matches
 from host.arguments.spec import is_digits, is_integer, is_number, usage_of
 from host.errors import DefinitionError
 from host.files.json_file import Fields
@@ -326,3 +329,11 @@ def test_arguments_and_choices_of_any_number_take_linear_time():
     assert len(read(entries)) == 40_000
     (level,) = read([{"name": "level", "choices": [f"c{n}" for n in many]}])
     assert len(level.choices) == 20_000
+
+
+def test_a_pattern_that_takes_exponential_time_is_given_up() -> None:
+    assert matches("(a+)+", "a" * 28)
+    assert not matches("(a+)+", "b")
+    before = time.process_time()
+    assert not matches("(a+)+", "a" * 40 + "!")
+    assert time.process_time() - before < 1  # of this process

@@ -253,6 +253,7 @@ class Lint:
             yield from rules.written_secrets(definition)
             yield from rules.path_folders(definition)
             yield from rules.output(definition)
+            yield from rules.patterns(definition)
             yield from rules.calling_shell(definition)
             yield from rules.unread_variables(definition)
             yield from rules.variables(definition, self._known)

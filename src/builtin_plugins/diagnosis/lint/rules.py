@@ -48,6 +48,8 @@ _SOURCED = re.compile(r"(?m)^[ \t]*(?:source|\.)[ \t]")
 _LIBRARY_CALL = re.compile(
     r"[ \t]*(log_(?:output|info|debug|error|success|warning|message))\b"
 )
+# A repeated group with a repetition or a choice inside: `(a+)*`.
+_NESTED = re.compile(r"\([^()]*(?<!\\)[+*}|][^()]*\)[+*{]")
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (
@@ -248,6 +250,16 @@ def output(definition: Definition) -> Iterator[Finding]:
         output_schema(definition)
     except HostError as error:
         yield Finding("definition", error.problem)
+
+
+def patterns(definition: Definition) -> Iterator[Finding]:
+    """Yield a hint for each pattern of an argument that can take exponential time."""
+    for argument in definition.args:
+        if _NESTED.search(argument.pattern):
+            what = f"the pattern of {argument.name} can take exponential time"
+            remedy = "repeat no group that has +, *, {…} or | inside"
+            problem = Problem(definition.file, what, remedy, "args")
+            yield Finding("pattern", problem, hint=True)
 
 
 def calling_shell(definition: Definition) -> Iterator[Finding]:
