@@ -42,7 +42,12 @@ _PASSED = (
 # UV_INDEX_URL, UV_INDEX_ACME_PASSWORD, UV_HTTP_TIMEOUT, UV_CONCURRENT_DOWNLOADS …
 _PASSED_FAMILIES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_")
 # These override pip's configuration files, too. pip's "no" for an option is "0".
-_SET = {"PIP_NO_INPUT": "1", "PIP_REQUIRE_HASHES": "0", "PIP_USER": "0"}
+_SET = {
+    "PIP_NO_INPUT": "1",
+    "PIP_PROGRESS_BAR": "off",
+    "PIP_REQUIRE_HASHES": "0",
+    "PIP_USER": "0",
+}
 _VERSION_CONTROL = ("git", "hg", "svn", "bzr")
 # pip starts each build with `sys.executable`. "--only-binary" does not keep it from building what
 # a package requires from an address (`needed @ https://…/needed.tar.gz`).
@@ -94,14 +99,14 @@ class Answer(NamedTuple):
 
     output    its stdout; of pip, also its stderr
     said      all lines that it printed, for a message
-    failed    whether its exit status was not 0
+    failed    why it failed, such as "exit status 1", or ""
     seconds   how long it took
     called    the command for messages, such as "pip install"
     """
 
     output: str
     said: tuple[str, ...]
-    failed: bool
+    failed: str
     seconds: float
     called: str
 
@@ -110,9 +115,9 @@ class InstallerError(OperationError):
     """An installer failed after `seconds`; `said` has its own words."""
 
     def __init__(self, subject: str, answer: Answer) -> None:
-        what = f"{answer.called} failed for {subject}"
+        what = f"{answer.called} for {subject}: {answer.failed}"
         if answer.said:
-            what = f"{what}, and said:"
+            what = f"{what}; it said:"
         super().__init__(what)
         self.said = answer.said
         self.seconds = answer.seconds
@@ -227,7 +232,7 @@ class Installer(NamedTuple):
         output = ended.stdout.decode("utf-8", "replace")
         errors = ended.stderr.decode("utf-8", "replace")
         said = _for_message(f"{output}\n{errors}")
-        return Answer(output, said, ended.status != 0, seconds, called)
+        return Answer(output, said, ended.why, seconds, called)
 
 
 def checked_output(answer: Answer, subject: str) -> str:

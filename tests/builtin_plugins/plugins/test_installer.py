@@ -84,7 +84,7 @@ def test_an_index_that_refuses_the_login(
     environ = _online(either, f"{login}/simple")
     refused = plugin(either.made, "add", "pip:acme-cli", env=environ)
     assert refused.status == 1
-    assert "for acme-cli, and said:\n" in refused.stderr
+    assert " for acme-cli: exit status 1; it said:\n" in refused.stderr
     assert "401" in refused.stderr
     assert "pa55" not in refused.stderr
 
@@ -116,7 +116,11 @@ def _online(either: Environment, index: str) -> dict[str, str]:
 
 def _answer(seconds: float) -> Answer:
     return Answer(
-        "", ("no answer",), failed=True, seconds=seconds, called="pip install"
+        "",
+        ("no answer",),
+        failed="exit status 1",
+        seconds=seconds,
+        called="pip install",
     )
 
 

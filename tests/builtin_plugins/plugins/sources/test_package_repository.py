@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from builtin_plugins.plugins.python_project import is_package
 from testing.installation import Made, command
 from testing.packages import BACKEND, PLUGIN, Environment, answering
 from testing.plugin_sources import (
@@ -58,9 +57,9 @@ class Package(Repository):
 
 
 def test_a_package_is_added_updated_rolled_back_and_shared(
-    either: Environment, tmp_path: Path
+    with_uv: Environment, tmp_path: Path
 ) -> None:
-    made, mark = either.made, tmp_path / "mark"
+    made, mark = with_uv.made, tmp_path / "mark"
     repository = Package(tmp_path / "acme", mark)
     first, stored = repository.first, f"acme-cli @ git+{repository.url}"
     heading = f"acme-cli 1.0 (pip, {stored}, commit {first[:12]})\n"
@@ -205,9 +204,9 @@ def test_nothing_of_the_repository_runs_but_its_build(
 
 
 def test_what_is_built_must_be_the_plugin_that_was_named(
-    with_uv: Environment, tmp_path: Path
+    environment: Environment, tmp_path: Path
 ) -> None:
-    made = with_uv.made
+    made = environment.made
     repository = Package(tmp_path / "acme", tmp_path / "mark")
     other = plugin(made, "add", f"pip:other-cli @ git+{repository.url}", "--yes")
     assert (other.status, other.stderr.splitlines()[-1]) == (
@@ -241,27 +240,20 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), REFUSED.items())
-def test_refused_addresses(
-    install: Install, tmp_path: Path, text: str, said: str
-) -> None:
+def test_refused_addresses(install: Install, tmp_path: Path) -> None:
     made = install()
-    done = plugin(made, "add", f"pip:{text}", "--yes")
-    assert (done.status, said in done.stderr, done.stderr.count("\n")) == (
-        2,
-        True,
-        1,
-    ), done.stderr
-    entry = {
-        "name": "a",
-        "kind": "pip",
-        "source": text,
-        "version": "1",
-        "commit": "0" * 40,
-    }
+    for text, said in REFUSED.items():
+        done = plugin(made, "add", f"pip:{text}", "--yes")
+        assert (done.status, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert said in done.stderr
+
+    entries = []
+    for number, text in enumerate(REFUSED):
+        entry = {"name": f"a{number}", "kind": "pip", "source": text, "version": "1"}
+        entries.append({**entry, "commit": "0" * 40})
     team = tmp_path / "team.json"
-    team.write_text(json.dumps({"version": "1.0.0", "plugins": [entry]}))
-    assert plugin(made, "sync", str(team)).status != 0
+    team.write_text(json.dumps({"version": "1.0.0", "plugins": entries}))
+    assert plugin(made, "sync", str(team), "--yes").status == 1
     assert listed(made) == {}
 
 
@@ -298,12 +290,7 @@ DIRECTORIES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("more", DIRECTORIES.values(), ids=DIRECTORIES)
-def test_a_directory_plugin_may_hold_files_of_python_tools(
-    install: Install, tmp_path: Path, more: dict[str, Any]
-) -> None:
-    made = install()
-    tree = write_tree(tmp_path / "acme", plugin_files() | more)
-    done = plugin(made, "add", str(tree), "--name", "acme")
-    assert done.status == 0, done.stderr
-    assert made.run("demo", "hi").stdout == "hi\n"
+def test_a_directory_plugin_may_hold_files_of_python_tools(tmp_path: Path) -> None:
+    for name, more in DIRECTORIES.items():
+        tree = write_tree(tmp_path / name, plugin_files() | more)
+        assert not is_package(str(tree), [("demo", "hi")]), name

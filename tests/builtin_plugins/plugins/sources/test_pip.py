@@ -340,7 +340,7 @@ def test_a_requirement_outside_the_ranges_of_the_program(either: Environment) ->
     called = "pip install" if either.has_pip else "uv pip compile"
     assert (refused.status, first) == (
         1,
-        f"cli: {called} failed for acme-cli, and said:",
+        f"cli: {called} for acme-cli: exit status 1; it said:",
     )
     assert all(line.startswith("  ") for line in said)
     assert "click<1" in "".join(said)
