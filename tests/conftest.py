@@ -75,17 +75,12 @@ def pytest_configure(config: pytest.Config) -> None:
     with suppress(OSError):
         IMPORTABLE.mkdir(exist_ok=True)
     # What chance would find once in many runs is looked for in those that are for it.
-    fixed = {
-        "derandomize": True,
-        "deadline": None,
-        "database": None,
-        "max_examples": 30,
-    }
-    settings.register_profile(
-        "fixed", **fixed, suppress_health_check=[HealthCheck.too_slow]
-    )
-    if not os.environ.get("FULL_SWEEP"):
-        settings.load_profile("fixed")
+    common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+    fixed = {"derandomize": True, "database": None, "max_examples": 50}
+    settings.register_profile("day", **common, **fixed)
+    settings.register_profile("night", **common, max_examples=500)
+    is_night = bool(os.environ.get("FULL_SWEEP"))
+    settings.load_profile("night" if is_night else "day")
     # One store of packages for all the homes that tests make, as a user has one.
     os.environ.setdefault("PIP_CACHE_DIR", str(Path.home() / ".cache/pip"))
 

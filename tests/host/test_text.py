@@ -1,7 +1,7 @@
 """What comes from data is shown escaped, on one line, in any locale."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from host.text import decode, encode, printable
@@ -26,7 +26,6 @@ def test_table(text, shown):
     assert printable(text) == shown
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=[])))
 def test_nothing_that_moves_the_cursor_is_left(text):
     shown = printable(text)
@@ -35,7 +34,6 @@ def test_nothing_that_moves_the_cursor_is_left(text):
     shown.encode()
 
 
-@settings(deadline=None)
 @given(st.binary())
 def test_bytes_come_back(raw):
     assert encode(decode(raw)) == raw

@@ -4,7 +4,7 @@ import os
 
 import click
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from host.arguments import parser as argument_parser
@@ -439,7 +439,6 @@ def here(tmp_path_factory):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=400)
 @given(declarations(), st.lists(WORDS, max_size=6))
 def test_words_are_read_as_click_reads_them(entries, words):
     assume(

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from host.arguments.declarations import read_declarations
@@ -265,7 +265,6 @@ VALUES = st.one_of(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=500)
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4), max_size=3))
 def test_any_entries_are_read_or_refused_in_one_line(entries):
     entries = [{"name": "a", **one} for one in entries]
@@ -306,7 +305,6 @@ def test_numbers():
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
 @given(st.text(alphabet="0123456789+-.eE", max_size=8))
 def test_numbers_are_those_of_python(text):
     def takes(kind):

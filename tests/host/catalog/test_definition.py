@@ -6,7 +6,7 @@ import os
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from host.catalog.declared_commands import parse_declared
@@ -649,14 +649,12 @@ JSON = st.recursive(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
 @given(JSON, st.sampled_from([None, 1]))
 def test_any_json_is_read_as_the_json_module_reads_it(value, indent):
     text = json.dumps(value, indent=indent)
     assert parse_json("F", text.encode()) == value
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.binary(max_size=30) | st.text(alphabet='{}[]",:\\ntrue1.e-+ \n', max_size=30))
 def test_any_bytes_give_a_value_or_a_definition_error(raw):
     raw = raw.encode() if isinstance(raw, str) else raw
@@ -676,7 +674,6 @@ KEYS = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
 @given(st.dictionaries(KEYS, JSON, max_size=4))
 def test_any_object_gives_a_definition_or_its_error(fields):
     raw = json.dumps(command(**fields)).encode()

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from dotenv.parser import parse_stream
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from host.errors import Problem, SourceError
@@ -212,7 +212,6 @@ def is_clear(text: str) -> bool:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=600)
 @given(st.lists(LINE, max_size=6).map("\n".join).filter(is_clear))
 def test_dotenv_agrees(text):
     bindings = list(parse_stream(io.StringIO(text)))
@@ -232,7 +231,6 @@ def test_dotenv_agrees(text):
     assert len(warnings) >= len(bad)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.text(alphabet="AB=\"'\\$#{}:- \n\t\r\x85\u2028\0é", max_size=60))
 def test_any_text_is_read_to_its_end(text):
     found, _ = read(text)

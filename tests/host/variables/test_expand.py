@@ -4,7 +4,7 @@ import re
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from host.variables.expand import expand
@@ -259,7 +259,6 @@ def bash(texts: list[str]) -> list[str]:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
 @given(st.lists(TEXT, min_size=1, max_size=12))
 def test_bash_agrees(texts):
     executed = ("((", "$(", "<(", ">(")
@@ -283,7 +282,6 @@ def test_bash_agrees_on_the_table():
     assert [TABLE[one] for one in texts] == bash(texts)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.text(alphabet="$${}()`\\AB:-+=# x'\"\n", max_size=40))
 def test_any_text_gives_a_text_and_the_same_again(text):
     assert expanded(text) == expanded(text)
