@@ -1,5 +1,7 @@
 # The public names, one per line: `__init__.py` reads this file on the first access to one of them.
 
+from host.arguments.click_tree import ClickTree as ClickTree
+from host.arguments.click_tree import Subcommand as Subcommand
 from host.arguments.spec import Argument as Argument
 from host.catalog.declared_output import output_schema as output_schema
 from host.catalog.definition import Definition as Definition
@@ -42,6 +44,8 @@ from host.record import EnvSource as EnvSource
 from host.record import Record as Record
 from host.records import BrokenPlugin as BrokenPlugin
 from host.records import CategoryDeclaration as CategoryDeclaration
+from host.records import ClickCommand as ClickCommand
+from host.records import ClickParameter as ClickParameter
 from host.records import CommandDeclaration as CommandDeclaration
 from host.records import Disabled as Disabled
 from host.records import FinishedRun as FinishedRun

@@ -19,7 +19,7 @@ from host.messages import Messages
 from host.processes import process
 from host.record import Record
 from host.text import decode, encode
-from host.words import RESERVED_WORDS
+from host.words import RESERVED_WORDS, ends_in_help
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,6 +154,12 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     )
     if run is None:
         return _answer(request, layout, environ, messages, (installation, lock))
+    if run.definition.click is not None and ends_in_help(run.arguments):
+        from host.pages.click_child import child_of_run
+
+        # click's help needs no question, secret or lock of a run, and is not recorded.
+        if child_of_run(run).prints_asked_help(run.arguments):
+            return 0
     from host.run_command import UserQuestions, execute
 
     questions = UserQuestions(may_ask=request.may_ask, assume_yes=request.assume_yes)

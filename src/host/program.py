@@ -18,6 +18,7 @@ from host.launch.plan import find_named
 from host.launch.python_command import ASSUME_YES, INNER_RUN, NO_INPUT, is_told
 from host.listing import Category, Command
 from host.messages import Messages
+from host.pages.click_child import ClickChild, child_of
 from host.pages.contents import command_of
 from host.pages.explain import plan_of
 from host.pages.lookup import find_command, find_whole
@@ -25,7 +26,7 @@ from host.pages.prompt import ask_missing
 from host.pages.session import Session
 from host.pages.variables import variables_of
 from host.questions import can_ask
-from host.records import Plan
+from host.records import ClickCommand, Plan
 from host.variables.layers import Variable
 
 TYPE_CHECKING = False
@@ -299,7 +300,38 @@ class Program:
 
     def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
         """Return `args` for display, with `********` in place of secret values."""
-        return masked_words(command.definition.all_args, args)
+        tree = command.definition.click
+        if tree is not None:
+            masked_words_of_tree: list[str] = tree.masked(args)
+            return masked_words_of_tree
+        return masked_words(command.definition.shown_args, args)
+
+    def click_commands(self, command: Command) -> list[ClickCommand]:
+        """Return what click says of a click command: the command itself and its subcommands.
+
+        The plugin's code is imported in a child process and not invoked, within 3 seconds. A
+        command that is no click command has none. Raises PluginError if click does not answer::
+
+            for part in program.click_commands(program.find(("machines",))):
+                print(part.usage, [parameter.names for parameter in part.parameters])
+        """
+        if command.definition.click is None:
+            return []
+        return self._click_child(command).described()
+
+    def click_path(self, command: Command, args: Sequence[str]) -> tuple[str, ...]:
+        """Return the words of the subcommand of a click command that `args` would run.
+
+        click parses `args` in a child process; nothing is invoked. Raises PluginError if click does
+        not answer within 3 seconds::
+
+            program.click_path(program.find(("machines",)), ["-v", "restart"]) == ("restart",)
+        """
+        return self._click_child(command).path_of(args)
+
+    def _click_child(self, command: Command) -> ClickChild:
+        match = self._session.find(command.words)
+        return child_of(self._session.catalog, match, self._session.installation)
 
     def record(
         self,

@@ -35,14 +35,14 @@ class CommandDeclaration(Record):
 
     words        such as ("cloud", "login")
     definition   the keys of a command.json; its `entrypoint` is a reference
-                 "package.module:attr" to a `click.Command`, or to a callable that takes the
-                 list of arguments and returns an exit status
+                 "package.module:attr" to a click command, a Typer application, or a callable
+                 that takes the list of arguments and returns an exit status
 
-    A click command without `args` declares itself when the lock is built: the names, types,
-    choices, defaults, variables and help texts of its parameters. The subcommands of a
-    `click.Group` become commands below it, with the group's other keys. click parses the command
-    line of a run, so there are no ARG_… variables. A hidden parameter is only in JSON. Tab calls
-    the `shell_complete` of a parameter for that parameter only, and for at most one second.
+    A click command or Typer application without `args` is one command, also if it is a group: all
+    words behind `words` go to click, which parses, helps and completes. There are no ARG_…
+    variables. When the lock is built, the program reads the words and the short help of its
+    subcommands, and the names of its secret parameters. Help pages, Tab and the tools of
+    assistants ask click in a child process, within 3 seconds.
     """
 
     words: tuple[str, ...]
@@ -180,6 +180,73 @@ class Limit(Record):
 
     value: bool | str
     source: str
+
+
+class ClickParameter(Record):
+    """A parameter of a click command, as click itself describes it.
+
+    depth       0 for a parameter of the declared command, 1 for one of its subcommand, and so on
+    name        its name in Python
+    option      whether it is an option; otherwise it is positional
+    names       the names of an option, such as ("-r", "--region")
+    negations   the names that make a flag false, such as ("--no-wait",)
+    kind        "string", "integer", "number" or "boolean": the type of one value
+    flag, counts   whether it is a flag; whether it counts how often it is given
+    repeats     whether it may have any number of values
+    size        how many words one value has
+    required    whether a call without a terminal fails without it
+    hidden, secret   whether click hides it; whether its value must not be shown
+    choices     the values that it takes, as a user types them, or ()
+    bounds      keys of JSON Schema, such as {"minimum": 1}
+    default     in the type of `kind`, a list for several values; None for none, or for one that
+                nobody could type
+    help        its help on one line
+    label, about   its row in click's own help page, or ""
+    """
+
+    depth: int
+    name: str
+    option: bool
+    names: tuple[str, ...]
+    negations: tuple[str, ...]
+    kind: str
+    flag: bool
+    counts: bool
+    repeats: bool
+    size: int
+    required: bool
+    hidden: bool
+    secret: bool
+    choices: tuple[str, ...]
+    bounds: Mapping[str, float]
+    default: Any
+    help: str
+    label: str
+    about: str
+
+
+class ClickCommand(Record):
+    r"""A click command or one of its subcommands, as click itself describes it.
+
+    words        the words of the subcommand, or () for the declared command
+    description  its short help
+    text         its help without marks such as `\b`
+    usage        its usage line, with the program's name
+    hidden       whether it, or a group above it, is hidden
+    runs         false for a group that needs a subcommand
+    is_plain     whether click's own rules decide what its words mean: nothing on the way to it
+                 chains, or parses by itself
+    parameters   those of all levels, without options such as `--help` that only print something
+    """
+
+    words: tuple[str, ...]
+    description: str
+    text: str
+    usage: str
+    hidden: bool
+    runs: bool
+    is_plain: bool
+    parameters: tuple[ClickParameter, ...]
 
 
 class Plan(Record):

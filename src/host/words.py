@@ -33,6 +33,11 @@ def asks_help(args: "Sequence[str]") -> bool:
     return len(args) == 1 and args[0] in ("--help", "-h")
 
 
+def ends_in_help(args: "Sequence[str]") -> bool:
+    """Return whether a command's last argument is `--help` or `-h`."""
+    return len(args) > 0 and args[-1] in ("--help", "-h")
+
+
 def takes_option(arguments: "Sequence[str]") -> bool:
     """Return whether the first word after a category is an option, but no request for help."""
     if not arguments or asks_help(arguments[:1]):

@@ -377,12 +377,9 @@ def test_click_commands(cli: Cli) -> None:
         module.unlink()
     assert (status, err) == (0, "files: 2, changed: 2\n")
     page = (cli.home / "pages/cloud/index.md").read_text()
-    assert "\n    acme cloud create <machine> [--region CHOICE]\n" in page
-    assert (
-        "\n- `<machine>`\n- `--region CHOICE`: Where it is (one of north, south)\n"
-        in page
-    )
-    assert "\n    acme cloud empty\n" in page
+    assert "\n    acme cloud create [OPTIONS] MACHINE\n" in page
+    assert "\n- `--region [north|south]`: Where it is.\n" in page
+    assert "\n    acme cloud empty [OPTIONS]\n" in page
     assert "token" not in page
 
 

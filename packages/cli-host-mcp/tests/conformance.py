@@ -98,7 +98,9 @@ def serve_installation(place: Path, port: int) -> None:
     guard.start()
     program = Program.current()
     choice = Choice(tuple(TOOLS))
-    offer = Offer(choice, choice.served(all_commands(program)), "cli", search=False)
+    offer = Offer(
+        choice, choice.served(program, all_commands(program)), "cli", search=False
+    )
     import uvicorn
 
     from cli_host_mcp.resources import Resources

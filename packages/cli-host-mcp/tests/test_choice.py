@@ -11,6 +11,7 @@ import pytest
 
 from cli_host_mcp.choice import Choice, all_commands
 from cli_host_mcp.problem import ChoiceError
+from cli_host_mcp.tool import Tool
 from cli_host_mcp.toolbox import find, tool_name
 from conftest import Cli
 from host import Program
@@ -60,7 +61,10 @@ _USUAL = {"show args", "odd slow", "risk drop", "risk sure"}
 def test_what_is_served(
     cli: Cli, choice: Choice, there: set[str], not_there: set[str]
 ) -> None:
-    served = {" ".join(one.words) for one in choice.served(all_commands(cli.program))}
+    served = {
+        " ".join(one.words)
+        for one in choice.served(cli.program, all_commands(cli.program))
+    }
     assert there <= served
     assert not not_there & served
 
@@ -120,7 +124,8 @@ def test_a_command_that_has_moved_has_its_new_name_only(
     beside = replace(cli, root=tmp_path)
     beside.command("drop", "echo", effects="destroy")
     beside.command("old", "echo", moved_to="drop")
-    served = Choice().served(all_commands(Program.at(tmp_path, beside.environ)))
+    program = Program.at(tmp_path, beside.environ)
+    served = Choice().served(program, all_commands(program))
     assert "drop" in {" ".join(one.words) for one in served}
     assert "old" not in {" ".join(one.words) for one in served}
 
@@ -179,7 +184,7 @@ def test_names_are_short_and_never_the_same() -> None:
 
 
 def test_whole_words_are_found_first(cli: Cli) -> None:
-    served = Choice().served(all_commands(cli.program))
+    served = Choice().served(cli.program, all_commands(cli.program))
     assert find(served, "slow").startswith("odd slow: ")
     assert find(served, "show arg").startswith("show args: ")
     assert find(served, "nowhere").startswith("nothing found")
@@ -199,7 +204,7 @@ def test_a_project_needs_its_owners_consent_and_the_users_trust(
 
     def refusals() -> list[str]:
         found = all_commands(cli.program)
-        return [choice.refusal(one) for one in found if one.origin == "project"]
+        return [choice.refusal(Tool(one)) for one in found if one.origin == "project"]
 
     no_consent = ['its project.json does not have "assistants": true']
     assert refusals() == no_consent

@@ -1,4 +1,4 @@
-"""Commands in click are tools with a schema, and click gets the words that the input means."""
+"""Subcommands of click are tools with a schema, and click gets the words that the input means."""
 
 from __future__ import annotations
 
@@ -24,26 +24,39 @@ from host import CommandDeclaration, hookimpl
 
 @hookimpl
 def discover_commands(installation):
-    keys = {{"name": "Cloud", "description": "Machines", "effects": "read"}}
-    entrypoint = "{MODULES.name}.{MODULE}:cloud"
-    yield CommandDeclaration(("cloud",), {{**keys, "entrypoint": entrypoint}})
+    keys = {{"description": "Machines", "effects": "read"}}
+    for word in ("cloud", "chain", "env"):
+        entrypoint = f"{MODULES.name}.{MODULE}:{{word}}"
+        definition = {{**keys, "name": word, "entrypoint": entrypoint}}
+        yield CommandDeclaration((word,), definition)
 """
 COMMANDS = '''
+import enum
 import click
 
-@click.group()
-def cloud():
+class Color(enum.Enum):
+    RED = "r"
+    BLUE = "b"
+
+@click.group(context_settings={"default_map": {"create": {"level": 7}}})
+@click.option("--token", required=True, help="A token\\nof two lines.")
+def cloud(token):
     """Manage machines."""
 
 @cloud.command()
 @click.argument("machine")
 @click.argument("words", nargs=-1)
 @click.option("--region", "-r", type=click.Choice(["north", "south"]), default="north")
-@click.option("--tag", "--label", "tags", multiple=True, required=True, help="A tag.")
+@click.option("--color", type=click.Choice(Color), default=Color.RED)
+@click.option("--tag", "--label", "tags", multiple=True, default=["a b"], help="A tag.")
 @click.option("--cache/--no-cache", default=True)
 @click.option("--size", nargs=2, type=int, default=(1, 2), metavar="SIDE")
 @click.option("-n", type=float, default=float("inf"))
-@click.option("--token", hidden=True)
+@click.option("--level", type=click.IntRange(1, 9))
+@click.option("-v", "--verbose", count=True)
+@click.option("--when", type=click.DateTime(), default=__import__("datetime").datetime(2026, 1, 2))
+@click.option("--token", hide_input=True, prompt=True)
+@click.option("--secret-of-us", hidden=True)
 def create(**values):
     """Create a machine."""
     for name, value in values.items():
@@ -53,6 +66,30 @@ def create(**values):
 def empty():
     """Take nothing."""
     click.echo("nothing")
+
+@click.group()
+@click.argument("stage")
+@click.pass_context
+def env(context, stage):
+    context.obj = stage
+
+@env.command()
+@click.pass_obj
+def deploy(stage):
+    click.echo(f"deploy to {stage}")
+
+@env.command()
+@click.pass_obj
+def status(stage):
+    click.echo(f"status of {stage}")
+
+@click.group(chain=True)
+def chain():
+    """Chain."""
+
+@chain.command()
+def one():
+    click.echo("one")
 '''
 
 
@@ -71,7 +108,7 @@ def clicked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
 
 
 @pytest.fixture
-def served(clicked: Cli, monkeypatch: pytest.MonkeyPatch) -> Offer:
+def current(clicked: Cli, monkeypatch: pytest.MonkeyPatch) -> Program:
     ours = {
         "CLI_DIR": str(clicked.root),
         "COMMAND_NAME": "serve",
@@ -79,68 +116,80 @@ def served(clicked: Cli, monkeypatch: pytest.MonkeyPatch) -> Offer:
     }
     for name, value in {**clicked.environ, **ours}.items():
         monkeypatch.setenv(name, value)
-    choice = Choice(patterns=("cloud/*",))
-    return Offer(
-        choice, choice.served(all_commands(Program.current())), "cli", search=False
-    )
+    return Program.current()
 
 
-def test_the_schema(served: Offer) -> None:
-    schemas = {tool["name"]: tool["inputSchema"] for tool in served.tools()}
+def offer(program: Program, *patterns: str) -> Offer:
+    choice = Choice(patterns=patterns)
+    served = choice.served(program, all_commands(program))
+    return Offer(choice, served, "cli", search=False)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        # A bare group can only fail, and nobody knows what the words of a chain mean.
+        (
+            ("cloud", "env", "chain*"),
+            ["cloud__create", "cloud__empty", "env__deploy", "env__status"],
+        ),
+        (("env/status",), ["env__status"]),
+        (("chain",), ["chain"]),
+    ],
+)
+def test_the_tools(
+    current: Program, patterns: tuple[str, ...], names: list[str]
+) -> None:
+    assert sorted(tool["name"] for tool in offer(current, *patterns).tools()) == names
+
+
+def test_the_schema(current: Program) -> None:
+    schemas = {
+        tool["name"]: tool["inputSchema"] for tool in offer(current, "cloud").tools()
+    }
     create = schemas["cloud__create"]
-    assert create["required"] == [
-        "machine",
-        "tag",
-    ]  # its other name, `label`, is as good
+    assert create["required"] == ["token", "machine", "create.token"]
+    strings = {"type": "array", "items": {"type": "string"}}
     assert create["properties"] == {
+        "token": {"type": "string", "description": "A token of two lines., secret"},
         "machine": {"type": "string"},
-        "words": {"type": "array", "items": {"type": "string"}},
+        "words": strings,
         "region": {"type": "string", "enum": ["north", "south"], "default": "north"},
-        "tag": {
-            "type": "array",
-            "items": {"type": "string"},
-            "minItems": 1,
-            "description": "A tag.",
-        },
-        "label": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The same as --tag.",
-        },
+        "color": {"type": "string", "enum": ["RED", "BLUE"], "default": "RED"},
+        "tag": {**strings, "description": "A tag.", "default": ["a b"]},
         "cache": {"type": "boolean", "default": True},
         "size": {
             "type": "array",
             "items": {"type": "integer"},
             "minItems": 2,
             "maxItems": 2,
+            "default": [1, 2],
         },
-        "-n": {"type": "number"},
+        "n": {"type": "number"},
+        "level": {"type": "integer", "minimum": 1, "maximum": 9, "default": 7},
+        "verbose": {"type": "integer", "minimum": 0, "default": 0},
+        "when": {"type": "string"},
+        "create.token": {"type": "string", "description": "secret"},
     }
-    assert schemas["cloud__empty"]["properties"] == {}
+    assert schemas["cloud__empty"]["properties"].keys() == {"token"}
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"machine": "a", "tag": ["x", "y"]}, ["--tag", "x", "--tag", "y", "a"]),
-        (
-            {"machine": "a", "cache": False, "region": "south"},
-            ["--region", "south", "--no-cache", "a"],
-        ),
-        ({"machine": "a", "size": [-3, 4]}, ["--size", "-3", "4", "a"]),
-        ({"machine": "a", "tag": ["--x"], "-n": -5}, ["--tag=--x", "-n-5", "a"]),
-        ({"machine": "a", "words": ["--region", "x"]}, ["--", "a", "--region", "x"]),
+        ({"tag": ["x", "-y"]}, "create --tag=x --tag=-y -- a"),
+        ({"cache": False, "region": "south"}, "create --region=south --no-cache -- a"),
+        ({"size": [-3, 4]}, "create --size=-3 4 -- a"),
+        ({"n": -5, "verbose": 2}, "create -n-5 --verbose --verbose -- a"),
+        ({"words": ["--region", "x"]}, "create -- a --region x"),
+        ({"token": "-t", "create.token": "u"}, "--token=-t create --token=u -- a"),
     ],
-    ids=[
-        "multiple",
-        "flag",
-        "two values",
-        "values that look like options",
-        "no option",
-    ],
+    ids=["multiple", "flag", "two values", "short and count", "no option", "levels"],
 )
-def test_the_words(served: Offer, given: dict[str, Any], words: list[str]) -> None:
-    assert served.answer("cloud__create", given).args == words
+def test_the_words(current: Program, given: dict[str, Any], words: str) -> None:
+    call = offer(current, "cloud").answer("cloud__create", {"machine": "a", **given})
+    assert not isinstance(call, str)
+    assert (call.command.words, list(call.args)) == (("cloud",), words.split())
 
 
 @pytest.mark.parametrize(
@@ -148,36 +197,46 @@ def test_the_words(served: Offer, given: dict[str, Any], words: list[str]) -> No
     [
         ({"size": [1]}, "size: expected 2 values; found 1"),
         ({"size": "1 2"}, "size: expected an array"),
-        ({"token": "x"}, "unknown argument token"),
+        ({"secret-of-us": "x"}, "unknown argument secret-of-us"),
+        ({"words": ["x"]}, "words cannot be given without machine"),
     ],
 )
-def test_what_does_not_fit(served: Offer, given: dict[str, Any], problem: str) -> None:
+def test_what_does_not_fit(
+    current: Program, given: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(CallError, match=problem):
-        served.answer("cloud__create", given)
-    with pytest.raises(CallError, match="unknown argument words; known: none"):
-        served.answer("cloud__empty", {"words": []})
+        offer(current, "cloud").answer("cloud__create", given)
+
+
+def test_no_value_leads_to_another_subcommand(current: Program) -> None:
+    """ENV is `deploy`, and only `status` is allowed."""
+    served = offer(current, "env/status")
+    call = served.answer("env__status", {"stage": "deploy"})
+    assert not isinstance(call, str)
+    assert list(call.args) == ["--", "deploy", "status"]
+    # Without ENV, click would take `status` for it.
+    with pytest.raises(CallError, match="would run another subcommand"):
+        served.answer("env__status", {})
 
 
 def test_click_itself_parses(clicked: Cli) -> None:
     with connected(clicked, "2026-07-28") as assistant:
         given = {
+            "token": "t",
+            "create.token": "hunter2",
             "machine": "-m",
             "words": ["--tag", "z"],
             "tag": ["-x"],
             "size": [-3, 4],
-            "-n": -5,
+            "n": -5,
         }
         called = assistant.call("cloud__create", **given)
-        assert called.text.splitlines() == [
-            "tags: ('-x',)",
-            "size: (-3, 4)",
-            "n: -5.0",
-            "machine: -m",
-            "words: ('--tag', 'z')",
-            "region: north",
-            "cache: True",
-            "token: None",
-        ]
-        missing = assistant.call("cloud__create", machine="a")
+        assert "machine: -m\nwords: ('--tag', 'z')" in called.text
+        assert "tags: ('-x',)\n" in called.text
+        assert "size: (-3, 4)\nn: -5.0\n" in called.text
+        missing = assistant.call("cloud__create", token="t")
         assert missing.failed
-        assert "Missing option '--tag' / '--label'" in missing.text
+        assert "Missing argument 'MACHINE'" in missing.text
+    history = clicked.run("self", "history", "--format", "json").stdout
+    assert "hunter2" not in history
+    assert "--token=********" in history

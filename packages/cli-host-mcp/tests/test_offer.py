@@ -29,7 +29,7 @@ def offer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def made(confirm: str, *, search: bool = False, **options: Any) -> Offer:
         choice = Choice(**options)
-        served = choice.served(all_commands(Program.current()))
+        served = choice.served(Program.current(), all_commands(Program.current()))
         return Offer(choice, served, "cli", search=search, confirm=confirm)
 
     return made

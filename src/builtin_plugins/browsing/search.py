@@ -58,6 +58,10 @@ def _has(command: Command, terms: list[str]) -> bool:
     texts += definition.aliases
     for declared in definition.shown_args:
         texts += (declared.name, declared.description, *declared.choices)
+    if definition.click is not None:
+        for subcommand in definition.click.subcommands:
+            if not subcommand.hidden:
+                texts += (*subcommand.words, subcommand.description)
 
     text = "\n".join(texts).casefold()
     return all(term in text for term in terms)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from host import Category, Command, Page, printable, shortened, width_of
+from host import Category, Command, Page, Record, printable, shortened, width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import TypeAlias
 
     from host import Listing, Terminal
+
+    _Row: TypeAlias = "Category | Command | _Part"
 
 _WIDEST_NAME = 32  # columns for names; a wider name gets a line of its own
 
@@ -22,7 +25,10 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
     page.arguments(listing.arguments)
 
     rows = listing.rows()
-    widths = [width_of(_label(row, listing)) for row in rows]
+    widths = []
+    for row in rows:
+        widths.append(width_of(_label(row, listing)))
+        widths += [width_of(label) for label, _ in _labelled_parts(row, listing)]
     column = min(max(widths, default=0), _WIDEST_NAME) + 2
     if listing.deep:
         page.add(*_by_category(page, listing, column))
@@ -90,6 +96,40 @@ def _row_lines(
             lines += _hidden(row)
         label = _label(row, listing)
         yield from page.row(label, lines, column, _style(row))
+        for part_label, part in _labelled_parts(row, listing):
+            about = _about(part, page.terminal, column + 2)
+            yield from page.row(part_label, [about], column)
+
+
+class _Part(Record):
+    """A subcommand of a click command; `words` begin with those of the command."""
+
+    words: tuple[str, ...]
+    description: str
+
+
+def _parts(row: Category | Command) -> Iterator[_Part]:
+    """Yield the subcommands on all levels of a click command, without hidden ones."""
+    if isinstance(row, Category) or row.definition.click is None:
+        return
+    for subcommand in row.definition.click.subcommands:
+        if not subcommand.hidden:
+            words = (*row.words, *subcommand.words)
+            yield _Part(words, subcommand.description)
+
+
+def _labelled_parts(
+    row: Category | Command, listing: Listing
+) -> Iterator[tuple[str, _Part]]:
+    """Yield the label and the part for each subcommand of a click command.
+
+    A listing that is not deep shows only those directly below it.
+    """
+    for part in _parts(row):
+        if listing.deep:
+            yield printable(" ".join(part.words)), part
+        elif len(part.words) == len(row.words) + 1:
+            yield f"  {printable(part.words[-1])}", part
 
 
 def _hidden(row: Category | Command) -> list[str]:
@@ -103,13 +143,13 @@ def _label(row: Category | Command, listing: Listing) -> str:
     return printable(row.words[-1])
 
 
-def _style(row: Category | Command) -> str:
+def _style(row: _Row) -> str:
     if isinstance(row, Command) and row.installed:
         return "installed"
     return "name"
 
 
-def _about(row: Category | Command, terminal: Terminal, column: int) -> str:
+def _about(row: _Row, terminal: Terminal, column: int) -> str:
     """Return what follows after `column`: the row's description and marks such as `[plugin]`."""
     if isinstance(row, Command):
         description = row.definition.description
@@ -155,11 +195,11 @@ def tree_page(listing: Listing, terminal: Terminal) -> str:
         fork, end, side = "|-- ", "`-- ", "|   "
     blank = " " * len(side)
 
-    rows: dict[tuple[str, ...], list[Category | Command]] = {}
+    rows: dict[tuple[str, ...], list[_Row]] = {}
     for _, section in listing.sections():
-        for row in section:
-            above = row.words[:-1]
-            rows.setdefault(above, []).append(row)
+        for listed in section:
+            for shown in (listed, *_parts(listed)):
+                rows.setdefault(shown.words[:-1], []).append(shown)
 
     words = " ".join([listing.program, *listing.words])
     root = printable(words)

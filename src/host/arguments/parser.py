@@ -59,8 +59,7 @@ class CommandLine:
     `loose` has the words that are neither options nor their values. `options` has each option
     under all its names. `names` has the name of each argument for messages: its own, or that of
     the caller's variable that sets it. `waiting` is an option whose value is missing at the end of
-    the line. `ended` is true if every further word would be loose, as after `--`. With
-    `options_first`, the first loose word ends the options, as for a click command that runs others.
+    the line. `ended` is true if every further word would be loose, as after `--`.
     """
 
     def __init__(
@@ -69,8 +68,6 @@ class CommandLine:
         args: "Iterable[str]",
         program: str = "",
         words: "Sequence[str]" = (),
-        *,
-        options_first: bool = False,
     ) -> None:
         self.arguments = arguments
         self.program = program
@@ -101,7 +98,6 @@ class CommandLine:
         self.texts: dict[str, list[str]] = {}
         self.waiting: Argument | None = None
         self.ended = False
-        self.options_first = options_first
 
     def read(self) -> None:
         """Parse the options; all other words become `loose`. Options end at `--`."""
@@ -120,8 +116,6 @@ class CommandLine:
                 self.short(word)
             else:
                 self.loose.append(word)
-                if self.options_first:
-                    break
 
         self._end_options()
 

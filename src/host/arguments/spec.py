@@ -42,7 +42,6 @@ class Argument(Record):
     choices_from  the program in the command's folder that prints the choices, or ""
     passthrough   whether its word may look like an option or be `--`; if it repeats, it takes
                   every further word unchecked
-    hidden        whether it is in no output but JSON, like a hidden option of a click command
     """
 
     name: str
@@ -63,7 +62,6 @@ class Argument(Record):
     effects: str
     choices_from: str
     passthrough: bool = False
-    hidden: bool = False
 
     @property
     def option(self) -> bool:

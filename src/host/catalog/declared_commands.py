@@ -1,5 +1,6 @@
 """The commands and categories that plugins declare in code."""
 
+from host.arguments.click_tree import CLICK, tree_of_json
 from host.catalog.command_files import Node
 from host.catalog.definition import Definition
 from host.errors import DefinitionError, Problem
@@ -8,7 +9,7 @@ from host.record import CommandTree, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
 
@@ -115,25 +116,13 @@ def parse_declared(
     plugins (`ours`) may have a reference as `complete`: see host.pages.completion.
     """
     values = dict(fields)
-    # host.lock.click_commands has made these keys from a click command; `text` is also the help
-    # text of a built-in command.
-    parser = values.pop("parser", "")
-    subcommand = values.pop("subcommand", ())
-    text = values.pop("text", "")
-    options_first = values.pop("options_first", False)
-    unchecked: Sequence[dict[str, Any]] = ()
-    if parser:  # click checks the arguments itself
-        unchecked = values.pop("args", ())
+    text = values.pop("text", "")  # the help text of a built-in command
+    tree = values.pop(CLICK, None)
 
     definition = Definition("", Fields(owner, values), ours=ours)
-    definition.parser = parser
-    definition.subcommand = tuple(subcommand)
     definition.text = text
-    definition.options_first = options_first
-    if unchecked:
-        from host.arguments.declarations import unchecked_arguments
-
-        definition.unchecked_args = unchecked_arguments(unchecked)
+    if tree is not None:
+        definition.click = tree_of_json(tree)
 
     if definition.path:
         reason = "only a file can name folders, which are relative to that file"

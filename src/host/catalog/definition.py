@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from host.arguments.click_tree import ClickTree
     from host.arguments.spec import Argument
     from host.catalog.run_keys import Supervision
     from host.errors import Problem
@@ -78,9 +79,7 @@ class Definition:
     words                  a text in a script's comment that describes its arguments, or ""
     args                   the declared arguments, `Argument`s
     shown_args             `args`, or the arguments that help and Tab show but no run checks
-    known_args             `args`, or the parameters of a click command, which click checks
-    parser, subcommand     "click" if a plugin declares a click command; the words of a subcommand
-    options_first          whether the first argument of a click command ends its options
+    click                  the `ClickTree` of a click command that a plugin declares, or None
     text                   paragraphs for the help page
     examples               dicts with "command" and "description", which may be ""
     confirm                the question before a run, or ""
@@ -108,9 +107,7 @@ class Definition:
     written = ""
     is_declared = True
     usage = ""
-    parser = ""
-    options_first = False
-    subcommand: tuple[str, ...] = ()
+    click: "ClickTree | None" = None
     text = ""
 
     def __init__(
@@ -239,8 +236,7 @@ class Definition:
         """Read the declared arguments, and return their fields."""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = ()
-        # The arguments of a header that no run checks, and of a click command: `read_definition`
-        # and `host.catalog.declared_commands` set them.
+        # The arguments of a header that no run checks: `read_definition` sets them.
         self.unchecked_args: tuple[Argument, ...] = ()
         self.words = ""
         if declared:
@@ -297,17 +293,7 @@ class Definition:
     @property
     def shown_args(self) -> "tuple[Argument, ...]":
         """The arguments for help pages and Tab; a run checks them only if they are in `args`."""
-        return tuple([argument for argument in self.all_args if not argument.hidden])
-
-    @property
-    def all_args(self) -> "tuple[Argument, ...]":
-        """All arguments, checked or not, hidden or not."""
         return self.args or self.unchecked_args
-
-    @property
-    def known_args(self) -> "tuple[Argument, ...]":
-        """The arguments that a caller can rely on: `args`, or those that click parses."""
-        return self.all_args if self.parser else self.args
 
     @property
     def supervisions(self) -> "list[Supervision]":

@@ -359,9 +359,7 @@ class Run(Record):
         from host.launch.python_command import python_exec, switches_of
 
         called = " ".join([self.program, *self.words])
-        # A click group gets the words of its subcommand before the arguments.
-        reference = " ".join([self.definition.entrypoint, *self.definition.subcommand])
-        argv = [called, reference, *self.arguments]
+        argv = [called, self.definition.entrypoint, *self.arguments]
         switches = switches_of(
             assume_yes=self.questions.assume_yes,
             may_ask=self.questions.may_ask,
@@ -398,7 +396,8 @@ def find_run(
 
     # After the questions for help: the help of a command for another system is shown.
     file = entrypoint_path(match.words, definition)
-    if asks_help(arguments):
+    is_click = definition.click is not None and definition.help != "page"
+    if asks_help(arguments) and not is_click:
         from host.launch.script_help import may_get_help
 
         if not may_get_help(definition, file, arguments[0]):

@@ -14,7 +14,7 @@ if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - has no public equival
 
 from host.errors import HostError, PluginError, Problem
 from host.processes.exit_status import shown_status
-from host.processes.importing import enter_plugin, load_reference
+from host.processes.importing import click_command, enter_plugin, load_reference
 from host.processes.interrupts import RaisedInterrupts, die_of
 
 TYPE_CHECKING = False
@@ -31,8 +31,7 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     `folders` has the packages of its plugin.
     An exception is reported in one line, or as a traceback if DEBUG is on.
     """
-    called, entrypoint, *args = argv
-    reference, *subcommand = entrypoint.split(" ")
+    called, reference, *args = argv
     sys.argv = [called, *args]  # programs expect their name in argv[0]
     _hide_own_locale()
     environ = dict(os.environ)
@@ -43,7 +42,7 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
             target = load_reference(reference)
             gc.enable()
 
-            status = call(target, called, args, reference, subcommand)
+            status = call(target, called, args, reference)
             flush()
     except KeyboardInterrupt:
         return die_of(_signal.SIGINT)
@@ -89,18 +88,15 @@ def call(
     called: str,
     args: list[str],
     reference: str,
-    subcommand: "Sequence[str]" = (),
 ) -> int:
     """Call `target` with `args`; a click command also gets the program name `called`.
 
-    `subcommand` has the words of a click group's subcommand; `called` ends with them, too.
     Returns the exit status: the integer that the callable returns, or 0 for None. Raises
     PluginError for any other result.
     """
-    if hasattr(target, "main") and hasattr(target, "make_context"):
-        words_below = "".join([f" {word}" for word in subcommand])
-        group = called.removesuffix(words_below)
-        target.main(args=[*subcommand, *args], prog_name=group)
+    command = click_command(target)
+    if command is not None:
+        command.main(args=args, prog_name=called)
         return 0
 
     status = target(args)

@@ -64,9 +64,11 @@ def masked_arguments(
     if not arguments:
         return ()
 
-    declared = run.definition.all_args
-    has_secrets = any(argument.secret for argument in declared)
-    if has_secrets:
+    declared = run.definition.shown_args
+    tree = run.definition.click
+    if tree is not None:
+        arguments = tree.masked(arguments)
+    elif any(argument.secret for argument in declared):
         from host.arguments.masking import masked_words  # needed by few commands
 
         arguments = masked_words(declared, arguments)

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from host.arguments.click_tree import CLICK, json_of
 from host.catalog.definition import is_reference
 from host.errors import PluginError
 from host.lock.checked_records import CHECKED
-from host.lock.click_commands import declared_by_click
+from host.lock.click_commands import tree_of
 from host.lock.loading import LoadedPlugin, package_of
 from host.lock.lock import stamp
 from host.lock.plugin import Plugin
-from host.processes.importing import enter_plugin, load_reference
+from host.processes.importing import click_command, enter_plugin, load_reference
 from host.processes.supervise import supervise_call
 from host.records import CommandDeclaration, Installation, Watch
 
@@ -110,7 +111,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
 
     for hook in PLANNING_HOOKS:
         loaded.collect(hook, partial(take, hook), installation=installation)
-    records = _with_click_commands(plugin, records, installation.program)
+    records = _with_click_trees(plugin, records, installation.program)
 
     # Hooks and commands import further modules of the plugin.
     for path in loaded.files:
@@ -128,61 +129,52 @@ def _json_values(record: Any) -> Any:
     return json.loads(text)
 
 
-def _with_click_commands(
+def _with_click_trees(
     plugin: Plugin, records: list[list[Any]], program: str
 ) -> list[list[Any]]:
-    """Return the records, with the parameters and subcommands of click commands declared.
+    """Return the records, with the key CLICK in the definitions of click commands.
 
     A reference that cannot be imported marks the plugin as broken, like a hook that fails. A
     command whose entrypoint is in the hooks file could never run, so it is left out.
     """
-    words_taken = set()
-    for _, kind, values in records:
-        if kind == _COMMAND:
-            words_taken.add(tuple(values["words"]))
-
     complete: list[list[Any]] = []
-    for record in records:
-        hook, kind, values = record
-        if kind != _COMMAND or not _has_reference(values["definition"]):
-            complete.append(record)
-            continue
-
-        reference = values["definition"]["entrypoint"]
-        if _is_in_hooks_file(plugin, reference):
-            command = " ".join(values["words"])
-            what = f"{command}: its entrypoint {reference} is in the hooks file"
-            remedy = f"put it into a package (see: {program} self new plugin --help)"
-            remedies = f"{remedy}, or make the command a script"
-            _mark(plugin, f"{what}, which a run cannot import; {remedies}")
-            continue
-
-        declared = _declared_by_command(plugin, hook, values)
-        if not declared:
-            complete.append(record)
-        for words, fields in declared:
-            # What the plugin declares itself wins over a subcommand with the same words.
-            is_subcommand = words != tuple(values["words"])
-            if is_subcommand and words in words_taken:
+    for hook, kind, values in records:
+        if kind == _COMMAND and _has_reference(values["definition"]):
+            words = " ".join(values["words"])
+            reference = values["definition"]["entrypoint"]
+            if _is_in_hooks_file(plugin, reference):
+                what = f"{words}: its entrypoint {reference} is in the hooks file"
+                remedy = (
+                    f"put it into a package (see: {program} self new plugin --help)"
+                )
+                remedies = f"{remedy}, or make the command a script"
+                _mark(plugin, f"{what}, which a run cannot import; {remedies}")
                 continue
-            complete.append([hook, kind, {"words": words, "definition": fields}])
-
+            _add_click_tree(plugin, words, values["definition"], program)
+        complete.append([hook, kind, values])
     return complete
 
 
-def _declared_by_command(
-    plugin: Plugin, hook: str, values: Mapping[str, Any]
-) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Return what a click command and its subcommands declare; [] if it is no click command."""
-    definition = values["definition"]
+def _add_click_tree(
+    plugin: Plugin, words: str, definition: dict[str, Any], program: str
+) -> None:
+    """Add the key CLICK if the entrypoint is a click command, and nothing declares `args`."""
+    definition.pop(CLICK, None)
     if definition.get("args") is not None:
-        return []
+        return
     try:
-        target = load_reference(definition["entrypoint"])
-        return list(declared_by_click(values["words"], definition, target))
+        command = click_command(load_reference(definition["entrypoint"]))
+        if command is None:
+            return
+        tree, faults = tree_of(command, f"{program} {words}")
     except Exception as failure:  # noqa: BLE001 - a command may do anything when it is read
-        _mark(plugin, f"{hook}: {failure}")
-        return []
+        _mark(plugin, f"{words}: {failure}")
+        return
+
+    definition[CLICK] = json_of(tree)
+    for fault in faults:
+        part = " ".join([words, *fault.words])
+        _mark(plugin, f"{part}: cannot be loaded: {fault}")
 
 
 def _mark(plugin: Plugin, reason: str) -> None:

@@ -3,8 +3,9 @@
 The shell's completion script (`self completion`) calls `<program> --complete SHELL …`. The first
 line of the output names the paths to add (`files`, `directories` or `none`), and what stands before
 a path in its word, such as `files --into=`. Each further line is a candidate, a tab and its
-description. No command runs, except the `complete` program that an
-argument declares. For speed, neither click nor pluggy is loaded, and only one category is read.
+description. No command runs, except the `complete` program that an argument declares; a click
+command completes its own words, in a child process. For speed, neither click nor pluggy is loaded
+here, and only one category is read.
 """
 
 from host.catalog.catalog import Catalog
@@ -37,12 +38,14 @@ _COMPLETE_SECONDS = 1.0  # time limit for a `complete` program
 class Offer(Record):
     """The `candidates` with descriptions; `beside` is the kind of paths that the shell adds.
 
-    `before` is what stands before a path in the word at the cursor, such as `--into=`.
+    `before` is what stands before a path in the word at the cursor, such as `--into=`. With
+    `is_chosen`, the candidates fit, even if they do not begin like the word at the cursor.
     """
 
     candidates: "Sequence[Candidate]" = ()
     beside: str = NONE
     before: str = ""
+    is_chosen: bool = False
 
 
 def reply(
@@ -73,7 +76,7 @@ def reply(
     if before and beside != NONE:
         beside = f"{beside} {before}"
 
-    fitting = _fitting(offer.candidates, current)
+    fitting = _fitting(offer.candidates, "" if offer.is_chosen else current)
     if shell == "bash":
         from host.pages.bash_line import bash_candidate
 
@@ -139,7 +142,8 @@ class Completer:
         offer = self._after_command(match, rest, current, asks_help=asks_help)
         if match.kind == "command":
             # there may be commands below it
-            offer.candidates = [*offer.candidates, *self._inside(match, current)]
+            below = _fitting(self._inside(match, current), current)
+            offer.candidates = [*offer.candidates, *below]
         return offer
 
     def _default_of(self, match: "Match", rest: "Sequence[str]") -> "Match":
@@ -162,14 +166,18 @@ class Completer:
         self, match: "Match", rest: "Sequence[str]", current: str, *, asks_help: bool
     ) -> Offer:
         """Return the candidates for an argument of a command, or of words that name none."""
-        if asks_help:
-            return Offer()
-
         definition = match.definition
         if match.kind != "command":
             definition = None
+        if definition is not None and definition.click is not None:
+            if asks_help:
+                return Offer(definition.click.below(rest))
+            return self._of_click(match, rest, current)
+        if asks_help:
+            return Offer()
+
         if definition is not None and definition.shown_args:
-            return self._arguments(match, definition, rest, current)
+            return self._arguments(definition, rest, current)
         if match.words[:1] == (SELF,):
             return Offer()
         return Offer(beside=FILES)  # a script without declared arguments
@@ -206,17 +214,12 @@ class Completer:
         return sorted(names)
 
     def _arguments(
-        self,
-        command: "Match",
-        definition: "Definition",
-        words: "Sequence[str]",
-        current: str,
+        self, definition: "Definition", words: "Sequence[str]", current: str
     ) -> Offer:
         """Return the candidates for a command's declared arguments."""
         from host.arguments.parser import CommandLine, read_typed
 
-        options_first = definition.options_first
-        line = CommandLine(definition.shown_args, words, options_first=options_first)
+        line = CommandLine(definition.shown_args, words)
         read_typed(line)
         argument = line.waiting
         before = ""
@@ -230,14 +233,11 @@ class Completer:
         if argument is None:
             return Offer()
 
-        value = current.removeprefix(before)
-        if argument.complete == "click" and definition.parser:
-            offer = self._of_click(command, definition, argument, words, value)
-        elif is_reference(argument.complete) and not definition.file:
+        if is_reference(argument.complete) and not definition.file:
             from host.processes.importing import load_reference
 
             complete = load_reference(argument.complete)
-            offer = complete(line.loose, self)
+            offer: Offer = complete(line.loose, self)
         else:
             offer = values_of(argument, definition)
 
@@ -247,24 +247,30 @@ class Completer:
         return offer
 
     def _of_click(
-        self,
-        command: "Match",
-        definition: "Definition",
-        argument: "Argument",
-        words: "Sequence[str]",
-        current: str,
+        self, command: "Match", words: "Sequence[str]", current: str
     ) -> Offer:
-        """Return the candidates of a click parameter; `current` is the beginning of its value."""
-        from host.pages.click_completion import click_items
+        """Return click's own candidates for the word after `words`."""
+        from host.pages.click_child import child_of
 
-        folders = self.catalog.lock.folders_of(command.nodes[0].tree)
-        program = self.installation.layout.program
-        called = " ".join([program, *command.words])
-        variables = self.installation.run_variables(command.words)
-        items = click_items(
-            definition, argument, folders, called, variables, words, current
-        )
-        return _offer_of(items)
+        child = child_of(self.catalog, command, self.installation)
+        items = child.completions(words, current)
+        before = ""
+        name, equals, _ = current.partition("=")
+        if equals and name.startswith("-"):
+            before = f"{name}="  # click completes only what follows it
+
+        kinds = {kind for _, _, kind in items}
+        beside = NONE
+        if "file" in kinds:
+            beside = FILES
+        elif "dir" in kinds:
+            beside = DIRECTORIES
+        candidates: list[Candidate] = []
+        for value, about, kind in items:
+            if kind == "plain":
+                word = value if value.startswith(before) else before + value
+                candidates.append((word, about))
+        return Offer(candidates, beside, before, is_chosen=True)
 
 
 def _take_options(words: list[str]) -> "tuple[str, bool]":
@@ -321,21 +327,6 @@ def _next_positional(definition: "Definition", count: int) -> "Argument | None":
         if argument.repeats:
             return argument
     return None
-
-
-def _offer_of(items: "Sequence[tuple[str, str, str]]") -> Offer:
-    """Return the candidates of a click parameter: rows of a value, its help and its kind."""
-    kinds = {kind for _, _, kind in items}
-    beside = NONE
-    if "file" in kinds:
-        beside = FILES
-    elif "dir" in kinds:
-        beside = DIRECTORIES
-    candidates: list[Candidate] = []
-    for value, about, kind in items:
-        if kind == "plain":
-            candidates.append((value, about))
-    return Offer(candidates, beside)
 
 
 def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, str]":

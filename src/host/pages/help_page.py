@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from host.arguments.spec import usage_of
 from host.catalog.catalog import Catalog, Match
 from host.catalog.definition import Definition
-from host.errors import HostError
+from host.errors import HostError, UsageError
 from host.files.paths import basename
 from host.headers.script_definition import ScriptComments
 from host.launch.script_help import script_gets_help
+from host.pages.click_child import child_of
 from host.pages.page_layout import Page
 from host.pages.session import Session
 from host.pages.variables import page_variables
 from host.projects.trust import is_trusted
+from host.suggestions import closest
 from host.text import printable
 from host.text_width import width_of
 from host.words import SELF
@@ -24,11 +26,13 @@ def help_page(
 ) -> str:
     """Return the page as printable text that ends with a newline.
 
-    `catalog` has the command and the commands below it.
+    `catalog` has the command and the commands below it. Of a click command, it is what follows
+    click's own page: see `show_page`.
     """
     page = Page(session.terminal)
     line = " ".join([session.program, *command.words])
     is_own = command.words[0] == SELF
+    is_click = definition.click is not None
     notes = list(_notes(definition))
     variables: list[tuple[str, str]] = []
     if is_own:
@@ -40,7 +44,8 @@ def help_page(
         notes += _limits(session, definition)
         variables, reasons = _variables(session, command, definition)
         notes += reasons
-        _add_description(page, line, definition)
+        if not is_click:
+            _add_description(page, line, definition)
     page.arguments(definition.shown_args)
     page.table("Subcommands", _subcommands(catalog, command))
 
@@ -58,6 +63,43 @@ def help_page(
     page.section("Notes", notes)
     _add_end(page, line, command, definition)
     return page.text()
+
+
+def show_page(
+    session: Session, command: Match, definition: Definition, words: Sequence[str]
+) -> None:
+    """Show the page of a command, or of the subcommand `words` of a click command.
+
+    Raises UsageError if there is no such subcommand, and PluginError if click does not answer.
+    """
+    if definition.click is not None:
+        _show_click_page(session, command, definition, words)
+        if words:
+            return
+    session.show(help_page(session, session.catalog, command, definition))
+
+
+def _show_click_page(
+    session: Session, command: Match, definition: Definition, path: Sequence[str]
+) -> None:
+    """Show click's help page of the subcommand `path`, which is () for the command itself."""
+    environ = {"COLUMNS": str(session.terminal.width)}
+    if not session.terminal.colour:
+        environ["NO_COLOR"] = "1"
+    elif not session.terminal.is_interactive:
+        environ["FORCE_COLOR"] = "1"
+    child = child_of(session.catalog, command, session.installation)
+    if child.prints_page(path, environ):
+        return
+
+    *above, word = path
+    names: list[str] = []
+    if definition.click is not None:
+        names = [name for name, _ in definition.click.below(above)]
+    beginning = " ".join([session.program, "help", *command.words, *above])
+    suggestions = [f"{beginning} {name}" for name in closest(word, names)]
+    called = " ".join([*command.words, *above])
+    raise UsageError(f"{called} has no subcommand {word}", suggestions=suggestions)
 
 
 def _variables(
@@ -229,7 +271,7 @@ def _own_words(called: str, file: str) -> Callable[[str], str]:
 
 
 def _notes(definition: Definition) -> Iterator[str]:
-    if definition.unchecked_args and not definition.parser:
+    if definition.unchecked_args:
         yield "The arguments are not checked before the script runs."
     yield from _replacement(definition)
     if definition.os:

@@ -63,7 +63,14 @@ def command_json(command: Command, realpath: Callable[[str], str]) -> str:
     )
     inherited = _inherited_json(definition, realpath)
     description = _text(definition.description)
-    return f'{{{place}, {inherited}, "description": {description}, {own_fields}}}'
+    subcommands = "[]"
+    if definition.click is not None:
+        rows = [subcommand.values() for subcommand in definition.click.subcommands]
+        subcommands = json_line(rows)
+    return (
+        f'{{{place}, {inherited}, "description": {description}, {own_fields}, '
+        f'"subcommands": {subcommands}}}'
+    )
 
 
 def own_json(definition: Definition) -> str:
@@ -78,7 +85,7 @@ def own_json(definition: Definition) -> str:
         "compatible": definition.compatible,
         "aliases": definition.aliases,
         "hidden": definition.hidden,
-        "args": tuple(map(_argument, definition.known_args)),
+        "args": tuple(map(_argument, definition.args)),
         "examples": tuple(map(_nulled, definition.examples)),
         "effects": definition.effects,
         "starts_commands": definition.starts_commands,

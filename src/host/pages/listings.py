@@ -63,9 +63,10 @@ def show(session: Session, options: GlobalOptions) -> None:
         # It has appeared since `find_run` looked for it, and has not run.
         what = f"{' '.join(match.words)}: this command has just been added, and did not run"
         raise OperationError(what, "run it again")
-    from host.pages.help_page import help_page  # listings do not need it
+    from host.pages.help_page import show_page  # listings do not need it
 
-    session.show(help_page(session, session.catalog, match, definition))
+    words = [word for word in rest if word not in HELP_WORDS]
+    show_page(session, match, definition, words)
 
 
 def _show_listing(

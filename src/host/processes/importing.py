@@ -38,6 +38,20 @@ def load_reference(reference: str) -> "Any":
     return target
 
 
+def click_command(target: "Any") -> "Any":
+    """Return the click command that an object is or, for a Typer application, makes; else None.
+
+    It is recognised by what it can do, because Typer brings a click of its own.
+    """
+    typer: Any = sys.modules.get("typer")
+    if typer is not None and isinstance(target, typer.Typer):
+        return typer.main.get_command(target)
+    for method in ("make_context", "get_params", "main"):
+        if not callable(getattr(target, method, None)):
+            return None
+    return target
+
+
 def complete_import_path(needed: str = "") -> None:
     """Import `site`, which the launcher skips (-S), to make all installed packages importable.
 

@@ -92,7 +92,7 @@ def declared_secrets(definition: "Definition", names: "Iterable[str]") -> set[st
             secret.add(str(variable))
 
     arguments = []
-    for argument in definition.all_args:
+    for argument in definition.shown_args:
         if argument.secret:
             arguments.append(argument)
             secret.add(argument.env)

@@ -1,10 +1,12 @@
-"""A click command of a plugin declares itself: help, Tab, JSON and search need no click."""
+"""A click command of a plugin is one command; click itself parses, helps and completes."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,68 +14,60 @@ import pytest
 
 from testing.installation import IMPORTABLE, PROJECT, Made
 
+SCAFFOLD = PROJECT / "src/builtin_plugins/self_commands/templates/package"
 MODULE = f"clicked_{os.getpid()}"  # each worker has its own
 HOOKS = f"""
 from host import CommandDeclaration, hookimpl
 
 @hookimpl
 def discover_commands(installation):
-    keys = {{"effects": "read", "envs": {{"REGION": "north"}}}}
-    keys |= {{"name": "Cloud", "description": "Machines"}}
     module = "{IMPORTABLE.name}.{MODULE}"
-    yield CommandDeclaration(("cloud",), {{**keys, "entrypoint": f"{{module}}:cloud"}})
+    keys = {{"effects": "read", "envs": {{"REGION": "north"}}}}
+    keys |= {{"name": "Cloud", "description": "Machines", "entrypoint": f"{{module}}:cloud"}}
+    yield CommandDeclaration(("cloud",), keys)
+    keys |= {{"confirm": "Really?", "secrets": {{"TOKEN": "run:false"}}, "exclusive": True}}
+    yield CommandDeclaration(("careful",), {{**keys, "record": True}})
     keys = {{"name": "P", "description": "No click"}}
     yield CommandDeclaration(("plain",), {{**keys, "entrypoint": f"{{module}}:plain"}})
+    yield CommandDeclaration(("careful", "own"), {{**keys, "entrypoint": f"{{module}}:plain"}})
 """
 COMMANDS = '''
 import os
+import time
 from pathlib import Path
 import click
 
 if "IMPORT_LOG" in os.environ:
     Path(os.environ["IMPORT_LOG"]).touch()
+time.sleep(float(os.environ.get("IMPORT_SECONDS", 0)))
 
 @click.group(invoke_without_command=True)
 @click.option("-v", "--verbose", count=True, help="Say more.")
+@click.option("--site", required=False, help="Where\\nit is.")
 @click.pass_context
-def cloud(context, verbose):
-    """Manage machines.
-
-    A machine has a name.
-    """
-    context.obj = verbose
+def cloud(context, verbose, site):
+    """Manage machines."""
     if context.invoked_subcommand is None:
         click.echo(f"group {verbose}")
 
-def machines(context, parameter, incomplete):
-    with open(os.environ["HOME"] + "/completed", "a") as file:
-        file.write(f"{parameter.name}\\n")
-    region = context.params.get("region")
-    return [name for name in (f"{region}-web", f"{region}-db") if name.startswith(incomplete)]
-
-@cloud.command(epilog="The end.")
-@click.argument("machine", shell_complete=machines)
-@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--region", "-r", type=click.Choice(["north", "south"]), default="north")
-@click.option("--tag", "--label", "tags", multiple=True, envvar="CLOUD_TAGS", help="A tag.")
-@click.option("--cache/--no-cache", default=True, help="Use the cache.")
-@click.option("--loud/--quiet", "-l/-q", help="Noise.")
-@click.option("--size", nargs=2, type=int, required=True)
-@click.option("--place", "--site", nargs=2, required=True, default=("a", "b"), metavar="ON MAP X")
-@click.option("--ratio", type=click.FloatRange(0, 1))
-@click.option("--target", type=click.Path(file_okay=False))
-@click.option("--token", hidden=True, hide_input=True)
-@click.option("--now", default=lambda: 5)
-@click.pass_obj
-def create(verbose, **values):
-    """Create a machine.
-
-    The name is free.
-    """
+@cloud.command(epilog="The end.", deprecated=True)
+@click.argument("machine")
+@click.option("--password", help="The password.")
+@click.option("--pair", nargs=2, hide_input=True)
+def create(machine, password, pair):
+    """Create a machine."""
     names = ("COMMAND_CATEGORY", "COMMAND_NAME", "REGION")
     click.echo(" ".join(os.environ[name] for name in names))
     click.echo([name for name in os.environ if name.startswith("ARG_")])
-    click.echo(sorted((name, str(value)) for name, value in values.items()))
+    click.echo(f"{machine} {password} {pair}")
+
+@cloud.command()
+@click.argument("path")
+def hold(path):
+    """Hold the lock until PATH is gone."""
+    Path(path).touch()
+    while Path(path).exists():
+        time.sleep(0.01)
 
 @cloud.group(hidden=True)
 def deep():
@@ -100,7 +94,6 @@ def each(**values):
 def plain(args):
     print(args)
 '''
-LINE = ["--size", "1", "2", "web"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -130,157 +123,200 @@ def listed(made: Made) -> dict[str, dict[str, Any]]:
     return {" ".join(one["path"]): one for one in json.loads(shown.stdout)["commands"]}
 
 
-def completed(made: Made, *words: str) -> list[str]:
-    _, *candidates = made.run("--complete", "zsh", *words).stdout.splitlines()
-    return [line.partition("\t")[0] for line in candidates]
+def completed(made: Made, *words: str, env: dict[str, str] | None = None) -> list[str]:
+    done = made.run("--complete", "zsh", *words, env=env)
+    return [line.partition("\t")[0] for line in done.stdout.splitlines()[1:]]
 
 
 @pytest.mark.slow
 def test_click_parses_and_runs(made: Made) -> None:
-    assert made.run("cloud").all == (0, "group 0\n", "")
     assert made.run("cloud", "-vv").all == (0, "group 2\n", "")
-    assert made.run("cloud", "deep", "er", "4").all == (0, "5\n", "")
-    done = made.run(
-        "cloud", "create", *LINE, "--no-cache", "--tag", "a", "--label", "b"
+    assert made.run("cloud", "--verbose", "deep", "er", "4").all == (0, "5\n", "")
+    done = made.run("cloud", "-v", "create", "web", "--password", "x")
+    # The name of the run is that of the declared command.
+    assert done.stdout.splitlines() == [" cloud north", "[]", "web x None"]
+
+
+def test_a_command_with_the_words_of_a_subcommand_wins(made: Made) -> None:
+    assert made.run("careful", "own", "a").all == (0, "['a']\n", "")
+
+
+@pytest.mark.slow
+def test_the_pages_are_clicks_own(made: Made) -> None:
+    page = made.run("help", "cloud", "create")
+    assert page.status == 0
+    assert page.stdout.startswith("Usage: cli cloud create [OPTIONS] MACHINE\n")
+    assert "The end." in page.stdout
+    assert "(DEPRECATED)" in page.stdout
+    # The options of the levels above are needed, too.
+    _, _, above = page.stdout.partition(
+        "Options of cli cloud, before the subcommand:\n"
     )
-    first, variables, values = done.stdout.splitlines()
-    assert (first, variables) == ("cloud create north", "[]")
-    assert "('cache', 'False')" in values
-    assert "('tags', \"('a', 'b')\")" in values
-    assert (
-        made.run("cloud", "--verbose", "deep", "er", "4").stdout == "5\n"
-    )  # through the group
+    assert "--verbose" in above
+    assert "Where it is." in above
+
+    whole = made.run("help", "cloud").stdout
+    assert whole.startswith("Usage: cli cloud [OPTIONS] [COMMAND] [ARGS]...\n")
+    assert "REGION  north  ← envs" in whole
+    unknown = made.run("help", "cloud", "creat")
+    assert unknown.all == (
+        2,
+        "",
+        "cli: cloud has no subcommand creat; did you mean cli help cloud create?\n",
+    )
 
 
-def test_errors_and_help_are_clicks_own(made: Made) -> None:
-    wrong = made.run("cloud", "create", "--size", "1")
-    assert wrong.status == 2
-    assert wrong.stderr == "Error: Option '--size' requires 2 arguments.\n"
-    shown = made.run("cloud", "create", "--help")
-    assert shown.status == 0
-    assert shown.stdout.startswith("Usage: cli cloud create [OPTIONS]")
-    assert "The end." in shown.stdout
+@pytest.mark.slow
+def test_help_asks_for_nothing(made: Made) -> None:
+    """--help as the last word shows help without the question, the secrets and the history."""
+    shown = made.run("careful", "-v", "create", "--help")
+    assert (shown.status, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("Usage: cli careful create")
+    assert made.run("careful", "--help").stdout.startswith(
+        "Usage: cli careful [OPTIONS]"
+    )
+    assert made.run("self", "history").stdout == "no recorded runs\n"
+    # Here it is no request for help.
+    assert made.run("careful", "create", "--", "--help").status == 1
 
 
-def test_the_help_page(made: Made) -> None:
-    page = made.run("help", "cloud", "create").stdout
-    assert page.startswith("create\nCreate a machine.\n")
-    assert "The name is free." in page
-    for text in (
-        "<machine>",
-        "[files...]",
-        "-r, --region CHOICE",
-        "one of north, south; default: north",
-        "--tag TEXT",
-        "A tag. (may be repeated; env: CLOUD_TAGS)",
-        "--label TEXT",
-        "--[no-]cache",
-        "--size INTEGER INTEGER",
-        "required",
-        "--quiet",
-    ):
-        assert text in page, text
-    assert "--token" not in page
-    group = made.run("help", "cloud").stdout
-    assert "A machine has a name." in group
-    assert "create  Create a machine." in group
-    assert "deep" not in group
-
-
-def test_json(made: Made) -> None:
+def test_listings(made: Made) -> None:
+    listing = made.run().stdout
+    _, _, below = listing.partition("\n  cloud ")
+    rows = [line.split(maxsplit=1) for line in below.splitlines()[:5]]
+    assert rows == [
+        ["Machines", "[plugin]"],
+        ["create", "Create a machine. (DEPRECATED)"],
+        ["each", "Run words on each machine."],
+        ["hold", "Hold the lock until PATH is gone."],
+        ["other"],
+    ]
+    tree = made.run("--format", "tree").stdout
+    assert "├── cloud  Machines [plugin]\n│   ├── create  Create" in tree
+    assert "cloud create" in made.run("self", "search", "deprecated").stdout
     commands = listed(made)
-    assert {name for name in commands if name.startswith("cloud")} == {
-        "cloud",
-        "cloud create",
-        "cloud deep",
-        "cloud deep er",
-        "cloud each",
-    }
-    create = commands["cloud create"]
-    assert (create["effects"], create["origin"], create["plugin"]) == (
+    assert commands.keys() == {"other", "plain", "cloud", "careful", "careful own"}
+    cloud = commands["cloud"]
+    assert (cloud["effects"], cloud["origin"], cloud["plugin"], cloud["args"]) == (
         "read",
         "python",
         "cloudy",
+        [],
     )
-    arguments = {one["name"]: one for one in create["args"]}
-    assert arguments["machine"]["required"] is True
-    assert (arguments["files..."]["type"], arguments["files..."]["repeats"]) == (
-        "file",
-        True,
-    )
-    assert arguments["--region"]["choices"] == ["north", "south"]
-    assert (arguments["--size"]["type"], arguments["--size"]["required"]) == (
-        "integer",
-        True,
-    )
-    assert arguments["--ratio"]["type"] == "number"
-    assert arguments["--target"]["type"] == "directory"
-    assert (arguments["--token"]["hidden"], arguments["--token"]["secret"]) == (
-        True,
-        True,
-    )
-    assert arguments["--now"]["default"] is None
-    assert arguments["--tag"]["env"] == "CLOUD_TAGS"
-    # One name of a required option is enough, and its placeholder has a word for each value.
-    assert [arguments[name]["required"] for name in ("--place", "--site")] == [
-        True,
-        False,
-    ]
-    assert arguments["--place"]["value"] == "ON-MAP-X ON-MAP-X"
-    assert commands["cloud deep"]["hidden"] is True
-    assert commands["plain"]["args"] == []
+    rows = {" ".join(one["words"]): one for one in cloud["subcommands"]}
+    assert rows.keys() == {"create", "deep", "deep er", "each", "hold"}
+    assert rows["deep er"] == {
+        "words": ["deep", "er"],
+        "description": "Deepest.",
+        "hidden": True,
+    }
+    assert commands["plain"]["subcommands"] == []
+
+
+@pytest.mark.slow
+def test_program_asks_click(made: Made) -> None:
+    program = made.program
+    cloud = program.find(("cloud", "create"))
+    assert cloud.words == ("cloud",)
+    parts = {part.words: part for part in program.click_commands(cloud)}
+    assert parts["create",].usage == "cli cloud create [OPTIONS] MACHINE"
+    names = [parameter.name for parameter in parts["create",].parameters]
+    assert names == ["verbose", "site", "machine", "password", "pair"]
+    assert program.click_path(cloud, ["-v", "deep", "er", "1"]) == ("deep", "er")
+    assert program.click_commands(program.find(("plain",))) == []
+
+
+def test_the_lock_has_no_other_parameter(made: Made) -> None:
+    lock = (made.root / "cli.lock").read_text()
+    assert "--password" in lock
+    assert "--site" not in lock
+    assert "The password." not in lock
 
 
 @pytest.mark.slow
 def test_tab(made: Made) -> None:
-    assert completed(made, "cloud", "") == ["create", "each"]
-    options = completed(made, "cloud", "create", "--")
-    assert {"--region", "--tag", "--cache", "--no-cache", "--size", "--quiet"} <= set(
-        options
-    )
-    assert "--token" not in options
-    assert completed(made, "cloud", "create", "--region", "") == ["north", "south"]
-    assert completed(made, "cloud", "create", "--region=so") == ["--region=south"]
+    assert completed(made, "cloud", "") == ["create", "each", "hold"]
+    assert completed(made, "cloud", "-v", "create", "--pa") == ["--password", "--pair"]
     assert completed(made, "cloud", "deep", "") == ["er"]
-    assert not (made.home / "completed").exists()  # for one parameter only
-    assert completed(made, "cloud", "create", "-r", "south", "") == [
-        "south-web",
-        "south-db",
+    assert completed(made, "help", "cloud", "") == ["create", "each", "hold"]
+    # `Program.current` works, and the first word ends the options.
+    assert completed(made, "cloud", "each", "--on", "x", "clo") == ["cli", "cloud"]
+    assert completed(made, "cloud", "each", "cloud", "create", "--passw") == []
+    limits = {"IMPORT_SECONDS": "5", "CLI_CLICK_TIMEOUT": "0.2"}
+    assert completed(made, "cloud", "cr", env=limits) == []
+
+
+def test_the_time_limit_of_a_page(made: Made) -> None:
+    limits = {"IMPORT_SECONDS": "5", "CLI_CLICK_TIMEOUT": "0.2"}
+    assert made.run("help", "cloud", "create", env=limits).all == (
+        1,
+        "",
+        "cli: cloud: click did not answer within 0.2 s;"
+        " to wait longer, set CLI_CLICK_TIMEOUT\n",
+    )
+
+
+@pytest.mark.slow
+def test_secrets_are_masked(made: Made) -> None:
+    line = [
+        "cloud",
+        "-v",
+        "create",
+        "web",
+        "--password",
+        "hunter2",
+        "--pair",
+        "one1",
+        "two2",
     ]
-    assert completed(made, "cloud", "create", "north-w") == ["north-web"]
-    assert (made.home / "completed").read_text() == "machine\n" * 2
-    # A command that runs others: the first word ends its options, and `Program.current` works.
-    assert completed(made, "cloud", "each", "--") == ["--on", "--help"]
-    assert completed(made, "cloud", "each", "--on", "x", "clo") == ["cloud"]
-    assert completed(made, "cloud", "each", "c") == ["cli", "cloud"]
-    assert completed(made, "cloud", "each", "cloud", "create", "--cac") == ["--cache"]
-    directories = made.run(
-        "--complete", "zsh", "cloud", "create", "--target", ""
-    ).stdout
-    assert directories == "directories\n"
+    assert made.run(*line, env={"CLI_RECORD": "1"}).status == 0
+    history = made.run("self", "history", "--format", "json").stdout
+    [run] = json.loads(history)["runs"]
+    assert run["words"] == ["cloud"]
+    mask = "*" * 8
+    assert run["arguments"] == [
+        "-v",
+        "create",
+        "web",
+        "--password",
+        mask,
+        "--pair",
+        mask,
+        mask,
+    ]
+    explained = made.run("--explain", "--format", "json", *line).stdout
+    assert json.loads(explained)["arguments"] == run["arguments"]
 
 
-def test_search(made: Made) -> None:
-    assert "cloud create" in made.run("self", "search", "tag").stdout
+@pytest.mark.slow
+def test_one_lock_for_all_subcommands(made: Made) -> None:
+    held = made.home / "held"
+    env = {"PATH": os.environ["PATH"], "HOME": str(made.home), "TOKEN": "t"}
+    first = subprocess.Popen(
+        [made.launcher, "--yes", "careful", "hold", held],
+        env=env,
+        stdin=subprocess.DEVNULL,
+    )
+    try:
+        while not held.exists():
+            assert first.poll() is None
+            time.sleep(0.02)
+        second = made.run("--yes", "careful", "-v", "create", "x", env={"TOKEN": "t"})
+        assert second.status == 75
+    finally:
+        held.unlink(missing_ok=True)
+        assert first.wait() == 0
 
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("other",),
-        ("self", "list"),
-        ("--complete", "zsh", "ot"),
-        ("help", "cloud", "create"),
-    ],
+    [("other",), ("self", "list"), ("--complete", "zsh", "ot"), ("help", "other")],
     ids=["a run", "a listing", "Tab", "help"],
 )
 def test_nothing_imports_the_plugin(made: Made, words: tuple[str, ...]) -> None:
     log = made.home / "imported"
     assert made.run(*words, env={"IMPORT_LOG": str(log)}).status == 0
     assert not log.exists()
-    made.run("cloud", env={"IMPORT_LOG": str(log)})
-    assert log.exists()
-    log.unlink()
 
 
 def test_a_reference_that_cannot_be_imported(install: Callable[..., Made]) -> None:
@@ -294,8 +330,42 @@ def test_a_reference_that_cannot_be_imported(install: Callable[..., Made]) -> No
     done = made.run("other")
     assert done.all[:2] == (0, "other\n")
     assert "plugin x is broken" in done.stderr
-    assert "missing_module:cloud: cannot be loaded" in done.stderr
+    assert "cloud: cli_host_tests.missing_module:cloud: cannot be loaded" in done.stderr
     assert made.run("cloud").status == 1
+
+
+def test_a_broken_subcommand_is_named(install: Callable[..., Made]) -> None:
+    module = IMPORTABLE / f"lazy_{os.getpid()}.py"
+    module.write_text(
+        "import click\n"
+        "class Lazy(click.Group):\n"
+        "    def list_commands(self, ctx):\n"
+        "        return ['good', 'old']\n"
+        "    def get_command(self, ctx, name):\n"
+        "        if name == 'old':\n"
+        "            import removed_module\n"
+        "        return click.Command(name, callback=lambda: click.echo('fine'))\n"
+        "lazy = Lazy('lazy')\n"
+    )
+    reference = f"{IMPORTABLE.name}.{module.stem}:lazy"
+    hooks = HOOKS.replace('f"{module}:cloud"', repr(reference))
+    made = install(
+        {
+            "plugins/x/plugin.json": {"name": "x", "hooks": "hooks.py"},
+            "plugins/x/hooks.py": hooks,
+        }
+    )
+    try:
+        done = made.run("cloud", "good", env={"CLI_RECORD": "1"})
+        assert done.all[:2] == (0, "fine\n")
+        reason = "ModuleNotFoundError: No module named 'removed_module'"
+        assert "plugin x is broken" in done.stderr
+        assert f": cloud old: cannot be loaded: {reason}; see" in done.stderr
+        # What is secret is not known.
+        history = made.run("self", "history", "--format", "json").stdout
+        assert json.loads(history)["runs"][0]["arguments"] == ["*" * 8]
+    finally:
+        module.unlink()
 
 
 @pytest.mark.parametrize("module", ["hooks", "__name__"])
@@ -325,7 +395,7 @@ def test_a_function_in_the_hooks_file_cannot_be_a_command(
     done = made.run("ship", "it")
     assert done.status == 2
     reason = "is in the hooks file, which a run cannot import; put it into a package"
-    assert "cli: unknown command ship; the plugin x has it: " in done.stderr
+    assert "cli: unknown command ship; the plugin x " in done.stderr
     assert reason in done.stderr
     assert "cwd" in made.run().stdout  # its other commands work
 
@@ -340,27 +410,37 @@ def test_args_of_the_plugin_are_kept(install: Callable[..., Made]) -> None:
     )
     commands = listed(made)
     assert [one["name"] for one in commands["cloud"]["args"]] == ["only"]
-    assert "cloud create" not in commands
+    assert commands["cloud"]["subcommands"] == []
 
 
 @pytest.mark.slow
-def test_the_example_of_the_guide(install: Callable[..., Made]) -> None:
+def test_the_example_of_the_guide_is_appended_to_the_scaffold(
+    install: Callable[..., Made],
+) -> None:
     guide = (PROJECT / "docs/writing-plugins.md").read_text()
-    blocks = re.findall(r"```python\n# [^\n]*\n(.*?)```", guide, re.DOTALL)
-    hook, commands = [block for block in blocks if "machines" in block]
+    _, _, section = guide.partition("### Commands in click\n")
+    texts = re.findall(r"cat >+ \S+\.py <<'PYTHON'\n(.*?)PYTHON\n", section, re.DOTALL)
+    appended, commands = texts[:2]
+    template = next(SCAFFOLD.glob("@PACKAGE@/plugin.py.txt")).read_text()
     module = IMPORTABLE / f"machines_{os.getpid()}.py"
     module.write_text(commands)
-    hook = hook.replace("greet.machines", f"{IMPORTABLE.name}.{module.stem}")
+    hooks = (template + appended).replace(
+        "greet.machines", f"{IMPORTABLE.name}.{module.stem}"
+    )
     made = install(
         {
             "plugins/greet/plugin.json": {"name": "greet", "hooks": "hooks.py"},
-            "plugins/greet/hooks.py": f"from host import CommandDeclaration, hookimpl\n{hook}",
+            "plugins/greet/hooks.py": hooks.replace("@NAME@", "greet").replace(
+                "@PACKAGE@", "greet"
+            ),
         }
     )
     try:
         done = made.run("machines", "restart", "web-1", "--region", "south")
         assert done.all == (0, "restarting web-1 in south\n", "")
         assert completed(made, "machines", "restart", "web") == ["web-1", "web-2"]
-        assert "--[no-]wait" in made.run("help", "machines", "restart").stdout
+        assert "--wait / --no-wait" in made.run("help", "machines", "restart").stdout
+        # What the scaffold declares is still there.
+        assert "greet count" in made.run("self", "list").stdout
     finally:
         module.unlink()

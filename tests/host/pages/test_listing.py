@@ -148,6 +148,7 @@ def test_json_of_everything(many: Made) -> None:
         "starts_commands": False,
         "output": None,
         "schema": None,
+        "subcommands": [],
         "path_folders": [],
     }
     below = json.loads(many.run("self", "list", "ops", "db", "--format", "json").stdout)
@@ -419,7 +420,6 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
         "secret": False,
         "effects": None,
         "passthrough": False,
-        "hidden": False,
     }
     assert (row["args"][0]["type"], row["args"][3]["type"]) == (None, "string")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from host import Argument, Command, Definition, Program
+from host import Argument, ClickCommand, Command, Definition, HostError, Program
 
 
 def visible_commands(program: Program) -> list[Command]:
@@ -26,10 +26,45 @@ def usage(program: str, command: Command) -> str:
     """Return a command's usage line, such as `acme deploy <env> [--force]`."""
     definition = command.definition
     arguments = [argument.usage for argument in definition.shown_args]
-    # A click command without parameters takes none; of a script without `args`, nothing is known.
-    if not arguments and not definition.parser:
+    if not arguments:  # nothing is known
         arguments = [definition.words or "[args…]"]
     return " ".join([program, *command.words, *arguments])
+
+
+def subcommands(program: str, command: Command) -> list[tuple[str, str]]:
+    """Return the words and the short help of each subcommand of a command in click."""
+    tree = command.definition.click
+    if tree is None:
+        return []
+    lines = []
+    for subcommand in tree.subcommands:
+        if not subcommand.hidden:
+            words = " ".join([program, *command.words, *subcommand.words])
+            lines.append((words, subcommand.description))
+    return lines
+
+
+def parts(program: Program, command: Command) -> list[ClickCommand]:
+    """Return what click says of a command in click and of its subcommands, without hidden ones.
+
+    A command that click cannot describe has none, and there is a warning.
+    """
+    try:
+        described = program.click_commands(command)
+    except HostError as failure:
+        program.messages.warn(str(failure))
+        return []
+    return [part for part in described if not part.hidden]
+
+
+def rows(part: ClickCommand) -> list[tuple[str, str]]:
+    """Return a row for each parameter of a part: its names and values, and its help from click."""
+    shown = []
+    for parameter in part.parameters:
+        is_own = parameter.depth == len(part.words)
+        if is_own and parameter.label and not parameter.hidden:
+            shown.append((parameter.label, " ".join(parameter.about.split())))
+    return shown
 
 
 def label(argument: Argument) -> str:
@@ -111,7 +146,7 @@ def examples(program: str, command: Command) -> list[tuple[str, str]]:
 
 def notes(definition: Definition) -> list[str]:
     """Return sentences about a run: what to use instead, effects, systems and limits."""
-    is_unchecked = definition.unchecked_args and not definition.parser
+    is_unchecked = definition.unchecked_args
     sudo_systems = _joined(definition.sudo_systems)
     texts = {
         f"Has moved. This command runs in its place: {definition.moved_to}": definition.moved_to,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cli_host_docs import facts
-from host import Command, HostError, Program
+from host import ClickCommand, Command, HostError, Program
 
 Words = tuple[str, ...]
 
@@ -89,7 +89,7 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
         if command_alone is not None:
             page.blocks.append(_runs_alone(page, command_alone))
         for command in by_parent.get(page.words, ()):
-            page.blocks.extend(_command(program.name, command))
+            page.blocks.extend(_command(program, command))
 
     links = [(page.words, page.description) for page in pages[1:]]
     if links:
@@ -129,7 +129,7 @@ def make_man_pages(
 
         command_alone = runs_alone.get(words)
         if command_here is not None:
-            page.blocks.extend(_sections(program.name, command_here))
+            page.blocks.extend(_sections(program, command_here))
         elif command_alone is not None:
             page.blocks.append(Heading(2, "Description"))
             page.blocks.append(_runs_alone(page, command_alone))
@@ -158,6 +158,7 @@ def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
     for command in commands:
         usage = facts.usage(program.name, command)
         rows.append((usage, command.definition.description))
+        rows += facts.subcommands(program.name, command)
     return [Terms(tuple(rows))]
 
 
@@ -205,22 +206,36 @@ def _runs_alone(page: Page, command: Command) -> Paragraph:
     return Paragraph(f"The default command is {command.words[-1]}.")
 
 
-def _command(program: str, command: Command) -> list[Block]:
+def _command(program: Program, command: Command) -> list[Block]:
     definition = command.definition
-    blocks: list[Block] = [
-        Heading(2, " ".join([program, *command.words])),
-        Paragraph(definition.description),
-        Code(facts.usage(program, command)),
-    ]
+    called = " ".join([program.name, *command.words])
+    blocks: list[Block] = [Heading(2, called), Paragraph(definition.description)]
+    if definition.click is None:
+        blocks.append(Code(facts.usage(program.name, command)))
     for note in facts.notes(definition):
         blocks.append(Paragraph(note))
 
-    for heading, rows in _tables(program, command):
+    for part in facts.parts(program, command):
+        blocks += _part(called, part)
+    for heading, rows in _tables(program.name, command):
         blocks += [Heading(3, heading), Terms(rows)]
     return blocks
 
 
-def _sections(program: str, command: Command) -> list[Block]:
+def _part(called: str, part: ClickCommand) -> Iterator[Block]:
+    """Yield the blocks of a command in click, or of one of its subcommands."""
+    if part.words:
+        yield Heading(3, " ".join([called, *part.words]))
+    for paragraph in part.text.split("\n\n"):
+        if paragraph:
+            yield Paragraph(" ".join(paragraph.split()))
+    yield Code(part.usage)
+    rows = facts.rows(part)
+    if rows:
+        yield Terms(tuple(rows))
+
+
+def _sections(program: Program, command: Command) -> list[Block]:
     """Return the sections of a command's man page below its synopsis."""
     definition = command.definition
     blocks: list[Block] = [Heading(2, "Description")]
@@ -229,7 +244,13 @@ def _sections(program: str, command: Command) -> list[Block]:
     for note in facts.notes(definition):
         blocks.append(Paragraph(note))
 
-    for heading, rows in _tables(program, command):
+    parts = facts.parts(program, command)
+    if parts:
+        blocks.append(Heading(2, "Usage"))
+    for part in parts:
+        blocks += _part(" ".join([program.name, *command.words]), part)
+
+    for heading, rows in _tables(program.name, command):
         name = heading
         if heading == "Variables":
             name = "Environment"  # the usual name of this section in man pages

@@ -179,6 +179,7 @@ def _lists(program: str, commands: Iterable[Command]) -> list[Block]:
         for command in below:
             usage = facts.usage(program, command)
             rows.append((usage, _about(command)))
+            rows += facts.subcommands(program, command)
         heading = f"{program} {category}".rstrip()
         blocks += [Heading(2, heading), Terms(tuple(rows))]
     return blocks

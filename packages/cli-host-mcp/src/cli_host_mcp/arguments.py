@@ -11,6 +11,7 @@ from typing import Any
 from cli_host_mcp.problem import CallError, closest
 from host import Definition, printable
 
+EFFECTS = ("read", "change", "destroy")  # the mildest first
 WORDS = "words"  # the schema's property for a command that declares no arguments
 HASH_DIGITS = 24  # 96 bits, so that collisions cannot be found
 _LONGEST_KEY = 64
@@ -28,10 +29,9 @@ def schema_of(definition: Definition) -> dict[str, Any]:
 
     properties = {}
     required = []
-    for argument in offered_arguments(definition):
+    for argument in definition.args:
         key = key_of(argument)
-        count = _words_of_value(definition, argument)
-        properties[key] = _property(argument, count)
+        properties[key] = _property(argument)
         if _is_required(argument):
             required.append(key)
     return object_of(properties, required)
@@ -49,24 +49,9 @@ def _words_property(definition: Definition) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "string"}, "description": description}
 
 
-def offered_arguments(definition: Definition) -> Sequence[Any]:
-    """Return the arguments that an assistant may give: also those of a click command."""
-    return [argument for argument in definition.known_args if not argument.hidden]
-
-
 def takes_words(definition: Definition) -> bool:
     """Return whether a call gives the words of the command line, because nothing declares them."""
-    if definition.known_args:
-        return False
-    return not definition.parser
-
-
-def _words_of_value(definition: Definition, argument: Any) -> int:
-    """Return how many words the value of an option has: click's placeholder has one for each."""
-    if definition.parser != "click" or not argument.option:
-        return 1
-    words = argument.value.split()
-    return max(len(words), 1)
+    return not definition.args
 
 
 def _is_required(argument: Any) -> bool:
@@ -77,9 +62,13 @@ def _is_required(argument: Any) -> bool:
 
 
 def key_of(argument: Any) -> str:
-    """Return the name of an argument's property, which clients limit to 64 characters."""
+    """Return the name of an argument's property."""
     name: str = argument.bare_name
-    name = name.removeprefix("--")
+    return limited_key(name.removeprefix("--"))
+
+
+def limited_key(name: str) -> str:
+    """Return the name of a property, which clients limit to 64 characters."""
     if len(name) <= _LONGEST_KEY:
         return name
     return with_hash(name, name, _LONGEST_KEY)
@@ -96,36 +85,39 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     """Return the words of the command line; raises CallError for invalid input.
 
     Each value is one word, whatever it contains. A value cannot become an option: a positional
-    value must not begin with `-`, and `=` joins an option to a value that begins with `-`. For a
-    click command, `--` ends the options.
+    value must not begin with `-`, and `=` joins an option to a value that begins with `-`.
     """
     # Many models send null for an argument that they leave out.
     present = {key: value for key, value in given.items() if value is not None}
 
     if takes_words(definition):
-        _check_keys(given, [WORDS])
-        words = _list(WORDS, present.get(WORDS, []))
-        return [_text(WORDS, word) for word in words]
+        check_keys(given, [WORDS])
+        words = array(WORDS, present.get(WORDS, []))
+        return [text_of(WORDS, word) for word in words]
 
-    arguments = offered_arguments(definition)
+    arguments = definition.args
     keys = [key_of(argument) for argument in arguments]
-    _check_keys(given, keys)
-
-    # click itself finds out what is missing: it also reads other variables.
-    if not definition.parser:
-        _check_required(arguments, present)
-
-    options = _options(definition, arguments, present)
-    positionals = _positionals(definition, arguments, present)
-
-    # A positional word of a click command may be the option of a command that it starts.
-    begins_with_dash = any(word.startswith("-") for word in positionals)
-    if definition.parser == "click" and begins_with_dash:
-        positionals.insert(0, "--")
-    return options + positionals
+    check_keys(given, keys)
+    _check_required(arguments, present)
+    return _options(arguments, present) + _positionals(arguments, present)
 
 
-def _check_keys(given: Mapping[str, Any], known: Sequence[str]) -> None:
+def words_before(
+    definition: Definition, key: str, others: Mapping[str, str]
+) -> list[str] | None:
+    """Return the words before the value of the argument `key`, or None if it takes none."""
+    words: list[str] = []
+    for argument in definition.args:
+        if key_of(argument) == key:
+            if argument.flag:
+                return None
+            return [argument.name] if argument.option else words
+        if not argument.option:
+            words.append(others.get(key_of(argument)) or "-")
+    return None
+
+
+def check_keys(given: Mapping[str, Any], known: Sequence[str]) -> None:
     """Raise CallError for a key that is not one of `known`."""
     for key in given:
         if key not in known:
@@ -144,6 +136,21 @@ def _check_required(arguments: Sequence[Any], present: Mapping[str, Any]) -> Non
         raise CallError(f"missing arguments: {', '.join(missing)}")
 
 
+def strongest_effects(definition: Definition) -> str:
+    """Return the effects that a call can have: an option may raise those of the command.
+
+    A command that starts others may destroy something, because its caller chooses what it starts.
+    """
+    if definition.starts_commands:
+        return "destroy"
+
+    effects = [definition.effects]
+    for argument in definition.args:
+        if argument.effects:
+            effects.append(argument.effects)
+    return max(effects, key=EFFECTS.index)
+
+
 def object_of(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
@@ -151,16 +158,9 @@ def object_of(properties: dict[str, Any], required: list[str]) -> dict[str, Any]
     return {**schema, "additionalProperties": False}
 
 
-def _property(argument: Any, count: int) -> dict[str, Any]:
-    """Return the schema of an argument; an option whose value has several words is an array."""
+def _property(argument: Any) -> dict[str, Any]:
+    """Return the schema of an argument."""
     schema = _value_schema(argument)
-    if count > 1:
-        schema = {
-            "type": "array",
-            "items": schema,
-            "minItems": count,
-            "maxItems": count,
-        }
     if argument.repeats:
         schema = {"type": "array", "items": schema}
         if argument.required:
@@ -172,8 +172,7 @@ def _property(argument: Any, count: int) -> dict[str, Any]:
         schema["description"] = printable(description)
 
     default = _default(schema, argument.default)
-    # A click command may show any text as its default, several values in one text, too.
-    if default is not None and count == 1:
+    if default is not None:
         schema["default"] = default
     return schema
 
@@ -253,9 +252,7 @@ def _has(present: Mapping[str, Any], argument: Any) -> bool:
     return bool(value != [])
 
 
-def _options(
-    definition: Definition, arguments: Sequence[Any], present: Mapping[str, Any]
-) -> list[str]:
+def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
     """Return the words of all options, each with its value."""
     words = []
     for argument in arguments:
@@ -263,19 +260,18 @@ def _options(
         if not argument.option or value is None:
             continue
 
-        count = _words_of_value(definition, argument)
         for item in _items(argument, value):
             if argument.flag:
                 words += _flag(argument, item)
             else:
-                words += _option(argument, item, count)
+                words += _option(argument, item)
     return words
 
 
 def _items(argument: Any, value: Any) -> list[Any]:
     """Return the values that a call has for an argument; one that repeats takes an array."""
     if argument.repeats:
-        return _list(key_of(argument), value)
+        return array(key_of(argument), value)
     return [value]
 
 
@@ -290,27 +286,15 @@ def _flag(argument: Any, value: Any) -> list[str]:
     return []
 
 
-def _option(argument: Any, value: Any, count: int) -> list[str]:
-    """Return the words of an option with a value of `count` words."""
-    key = key_of(argument)
-    if count > 1:
-        texts = [_text(key, part) for part in _list(key, value)]
-        if len(texts) != count:
-            raise CallError(f"{key}: expected {count} values; found {len(texts)}")
-        # click takes that many words, whatever they begin with.
-        return [argument.name, *texts]
-
-    text = _text(key, value)
-    if not text.startswith("-"):
-        return [argument.name, text]
-    if argument.name.startswith("--"):
+def _option(argument: Any, value: Any) -> list[str]:
+    """Return the words of an option with its value."""
+    text = text_of(key_of(argument), value)
+    if text.startswith("-"):
         return [f"{argument.name}={text}"]
-    return [f"{argument.name}{text}"]  # in `-n=-5`, the value is `=-5`
+    return [argument.name, text]
 
 
-def _positionals(
-    definition: Definition, arguments: Sequence[Any], present: Mapping[str, Any]
-) -> list[str]:
+def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
     """Return the words of the positional arguments.
 
     An argument omitted before a given one is filled in from its variable or with its default.
@@ -328,9 +312,9 @@ def _positionals(
         words += _filled_in(skipped, key)
         skipped = []
         for item in _items(argument, present[key]):
-            word = _text(key, item)
+            word = text_of(key, item)
             # The parser of the program would take it for an option.
-            if word.startswith("-") and definition.parser != "click":
+            if word.startswith("-"):
                 what = f"{key}: a value must not begin with -; found {word[:60]}"
                 raise CallError(what)
             words.append(word)
@@ -348,13 +332,13 @@ def _filled_in(skipped: Sequence[Any], key: str) -> list[str]:
     return words
 
 
-def _list(key: str, value: Any) -> list[Any]:
+def array(key: str, value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise CallError(f"{key}: expected an array, one string for each word")
     return value
 
 
-def _text(key: str, value: Any) -> str:
+def text_of(key: str, value: Any) -> str:
     """Return the word for a string or a number. Raises CallError for anything else."""
     # JSON does not distinguish 3 and 3.0, and some models send the latter.
     if isinstance(value, float) and value.is_integer():

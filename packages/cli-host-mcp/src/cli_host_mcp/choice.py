@@ -11,8 +11,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from cli_host_mcp.problem import ChoiceError, closest
+from cli_host_mcp.tool import Tool, tools_of, words_of_tools
 from host import Command, Definition, HostError, Program, is_trusted
 
+_NEEDS_NAME = "served only if its full name is given"
 _KEY = "x-mcp"  # a key of command.json with the value "named" or "never"
 
 
@@ -25,18 +27,25 @@ class Choice:
     read_only: bool = False
     allow_sudo: bool = False
 
-    def refusal(self, command: Command) -> str:
-        """Return why an assistant does not get this command, or "" if it does."""
+    def refusal(self, tool: Tool) -> str:
+        """Return why an assistant does not get this tool, or "" if it does."""
+        return self._refused_whole(tool.command) or self._refused_by_names(tool)
+
+    def _refused_whole(self, command: Command) -> str:
+        """Return why an assistant gets nothing of a command, whatever its subcommands are."""
         return (
             _refused_by_project(command)
             or _refused_by_definition(command.definition)
-            or self._refused_by_names(command)
+            or self._refused_by_words(command)
             or self._refused_by_options(command.definition)
         )
 
-    def _refused_by_names(self, command: Command) -> str:
+    def _refused_by_words(self, command: Command) -> str:
         """Return why the patterns, or the definition's wish about them, leave a command out."""
-        if self.patterns and not _matches(command.words, self.patterns):
+        all_words = words_of_tools(command)
+        if self.patterns and not any(
+            _matches(words, self.patterns) for words in all_words
+        ):
             return "matches no pattern"
         if _matches(command.words, self.left_out):
             return "matches --except"
@@ -45,10 +54,26 @@ class Choice:
         wish = definition.extra.get(_KEY)
         if wish == "never":
             return f'its definition has "{_KEY}": "never"'
-
         needs_name = definition.hidden or definition.starts_commands or wish == "named"
-        if needs_name and not self._names(command):
-            return "served only if its full name is given"
+        if needs_name and not any(map(self._names, all_words)):
+            return _NEEDS_NAME
+        return ""
+
+    def _refused_by_names(self, tool: Tool) -> str:
+        """Return why the patterns leave out a tool of a command that is not left out whole."""
+        if self.patterns and not _matches(tool.words, self.patterns):
+            return "matches no pattern"
+        if _matches(tool.words, self.left_out):
+            return "matches --except"
+
+        definition = tool.definition
+        is_named = self._names(tool.words) or self._names(tool.command.words)
+        wish = definition.extra.get(_KEY)
+        needs_name = definition.starts_commands or wish == "named"
+        if (needs_name or tool.is_hidden) and not is_named:
+            return _NEEDS_NAME
+        if tool.takes_free_words and not self._names(tool.words):
+            return _NEEDS_NAME
         return ""
 
     def _refused_by_options(self, definition: Definition) -> str:
@@ -62,12 +87,35 @@ class Choice:
             return "needs sudo, and --allow-sudo was not given"
         return ""
 
-    def _names(self, command: Command) -> bool:
-        """Return whether a pattern is the full name of a command."""
-        return "/".join(command.words) in self.patterns
+    def _names(self, words: Sequence[str]) -> bool:
+        """Return whether a pattern is the full name of a command or subcommand."""
+        return "/".join(words) in self.patterns
 
-    def served(self, commands: Iterable[Command]) -> list[Command]:
-        return [command for command in commands if not self.refusal(command)]
+    def served(self, program: Program, commands: Iterable[Command]) -> list[Tool]:
+        """Return the tools that an assistant gets."""
+        tools, _ = self.divided(program, commands)
+        return tools
+
+    def divided(
+        self, program: Program, commands: Iterable[Command]
+    ) -> tuple[list[Tool], dict[str, str]]:
+        """Return the tools that an assistant gets, and the reason for each other one by its words.
+
+        click is only asked about the subcommands of a command that is not left out whole.
+        """
+        served = []
+        left_out = {}
+        for command in commands:
+            tools = [Tool(command)]
+            if not self._refused_whole(command):
+                tools = tools_of(program, command)
+            for tool in tools:
+                reason = self.refusal(tool)
+                if reason:
+                    left_out[" ".join(tool.words)] = reason
+                else:
+                    served.append(tool)
+        return served, left_out
 
     def check(self, commands: Sequence[Command]) -> None:
         """Raise ChoiceError if a pattern matches no command.
@@ -82,7 +130,7 @@ class Choice:
     def _check_no_starter(self, commands: Sequence[Command]) -> None:
         """Raise ChoiceError if a pattern names a command that starts other commands."""
         for command in commands:
-            if command.definition.starts_commands and self._names(command):
+            if command.definition.starts_commands and self._names(command.words):
                 name = "/".join(command.words)
                 what = f"{name} starts other commands, so --read-only refuses it"
                 raise ChoiceError(what)
@@ -234,8 +282,9 @@ def _matches(words: Sequence[str], patterns: Iterable[str]) -> bool:
 def _check_pattern(pattern: str, commands: Sequence[Command]) -> None:
     """Raise ChoiceError if a pattern matches no command."""
     for command in commands:
-        if _matches(command.words, (pattern,)):
-            return
+        for words in words_of_tools(command):
+            if _matches(words, (pattern,)):
+                return
     if pattern.partition("/")[0] == "self":
         raise ChoiceError(f"{pattern}: commands of `self` are never offered")
 

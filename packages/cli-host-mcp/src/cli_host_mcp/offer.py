@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cli_host_mcp import toolbox
-from cli_host_mcp.arguments import words_of
+from cli_host_mcp.arguments import strongest_effects
 from cli_host_mcp.choice import Choice, all_commands
 from cli_host_mcp.output import escaped
 from cli_host_mcp.problem import CallError, closest
+from cli_host_mcp.tool import Tool, tools_of
 from host import Command, HostError, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
@@ -77,7 +78,7 @@ class Offer:
     def __init__(
         self,
         choice: Choice,
-        commands: Iterable[Command],
+        tools: Iterable[Tool],
         program: str,
         *,
         search: bool,
@@ -87,25 +88,47 @@ class Offer:
         self._search = search
         self._asks = ASKS[confirm]
         self._program = program
-        self._words: dict[str, tuple[str, ...]] = {}
-        for command in commands:
-            name = toolbox.tool_name(command.words, program)
-            self._words[name] = command.words
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            name = toolbox.tool_name(tool.words, program)
+            self._tools[name] = tool
 
-    def commands(self) -> list[Command]:
-        """Return the offered commands as they are defined now."""
-        offered = set(self._words.values())
-        defined = all_commands(Program.current())
-        served = self._choice.served(defined)
-        return [command for command in served if command.words in offered]
+    def commands(self) -> list[Tool]:
+        """Return the offered commands and subcommands as they are defined now."""
+        program = Program.current()
+        defined = {command.words: command for command in all_commands(program)}
+        served = []
+        for name, tool in self._tools.items():
+            command = defined.get(tool.command.words)
+            if command is None:
+                continue
+            current = self._current(program, name, command)
+            if current is not None and not self._choice.refusal(current):
+                served.append(current)
+        return served
+
+    def _current(self, program: Program, name: str, command: Command) -> Tool | None:
+        """Return a tool with the definition of `command`; None if its subcommand is gone.
+
+        click is asked again if the subcommands or the secrets of its command have changed.
+        """
+        tool = self._tools[name]
+        is_same = tool.definition.click == command.definition.click
+        if is_same:
+            return replace(tool, command=command)
+        for other in tools_of(program, command):
+            if other.words == tool.words:
+                self._tools[name] = other
+                return other
+        return None
 
     def tools(self) -> list[dict[str, Any]]:
         """Return the tools as JSON objects."""
         if self._search:
             return toolbox.search_tools(self._choice.read_only)
         tools = []
-        for command in self.commands():
-            tools.append(toolbox.tool_of(command, self._program))
+        for tool in self.commands():
+            tools.append(toolbox.tool_of(tool, self._program))
         return tools
 
     def answer(self, name: str, given: Mapping[str, Any]) -> Call | str:
@@ -116,8 +139,8 @@ class Offer:
         if self._search:
             return self._answer_of_search(name, given)
 
-        _check_tool(name, self._words)
-        return self._call(self._words[name], given)
+        _check_tool(name, self._tools)
+        return self._call(name, given)
 
     def _answer_of_search(self, name: str, given: Mapping[str, Any]) -> Call | str:
         """Return what `answer` does, for one of the three search tools."""
@@ -127,28 +150,29 @@ class Offer:
             return toolbox.find(self.commands(), query)
 
         asked = str(given.get("command", ""))
-        words = self._offered(asked)
+        tool_name = self._offered(asked)
         if name == "describe":
-            command = self._command(Program.current(), words)
-            tool = toolbox.tool_of(command, self._program)
-            text = json.dumps(tool, indent=1, ensure_ascii=False)
+            tool = self._tool(Program.current(), tool_name)
+            described = toolbox.tool_of(tool, self._program)
+            text = json.dumps(described, indent=1, ensure_ascii=False)
             return escaped(text)
 
         arguments = given.get("arguments") or {}
         if not isinstance(arguments, dict):
             raise CallError("arguments: expected an object; `describe` shows its keys")
-        return self._call(words, arguments)
+        return self._call(tool_name, arguments)
 
-    def _call(self, words: tuple[str, ...], given: Mapping[str, Any]) -> Call:
-        """Return the call of a command. Raises RefusedCallError if it cannot run."""
+    def _call(self, name: str, given: Mapping[str, Any]) -> Call:
+        """Return the call of a tool. Raises RefusedCallError if it cannot run."""
         program = Program.current()
-        command = self._command(program, words)
-        call = Call(program, command, ())
+        tool = self._tool(program, name)
+        call = Call(program, tool.command, ())
         try:
             # Two steps: if the second fails, the history knows the arguments.
-            args = words_of(call.command.definition, given)
+            args = tool.args(given)
             call = replace(call, args=args)
             effects = self._effects(call)
+            _check_path(tool, call)
         except HostError as failure:
             raise RefusedCallError(failure, call) from None
 
@@ -165,7 +189,7 @@ class Offer:
 
         effects = call.program.effects(call.command, call.args)
         if call.command.definition.starts_commands:
-            effects = toolbox.strongest_effects(call.command.definition)
+            effects = strongest_effects(call.command.definition)
 
         if self._choice.read_only and effects != "read":
             why = f'its effects are "{effects}"'
@@ -173,31 +197,36 @@ class Offer:
             raise CallError(f"{' '.join(words)}: {refusal}")
         return effects
 
-    def _offered(self, name: str) -> tuple[str, ...]:
-        """Return the words of the offered command with this path or tool name; raises CallError."""
+    def _offered(self, name: str) -> str:
+        """Return the name of the tool with this name, or with these words; raises CallError."""
         text = name.replace("/", " ")
         text = " ".join(text.split())
-        known = {" ".join(words): words for words in self._words.values()}
+        known = {" ".join(tool.words): key for key, tool in self._tools.items()}
         if text in known:
             return known[text]
-        if text in self._words:
-            return self._words[text]
+        if text in self._tools:
+            return text
         near = closest(text, known)
         raise CallError(f"unknown command {text[:100]}{near}")
 
-    def _command(self, program: Program, words: tuple[str, ...]) -> Command:
-        """Return an offered command as currently defined; raises CallError or DefinitionError."""
+    def _tool(self, program: Program, name: str) -> Tool:
+        """Return an offered tool as currently defined; raises CallError or DefinitionError."""
+        offered = self._tools[name]
+        words = offered.command.words
         try:
             command = program.find(words)
         except UsageError:
             command = None
-        if command is None or command.words != words:
-            raise CallError(f"{' '.join(words)} no longer exists")
+        tool = None
+        if command is not None and command.words == words:
+            tool = self._current(program, name, command)
+        if tool is None:
+            raise CallError(f"{' '.join(offered.words)} no longer exists")
 
-        refusal = self._choice.refusal(command)
+        refusal = self._choice.refusal(tool)
         if refusal:
-            raise CallError(f"{' '.join(words)}: {refusal}")
-        return command
+            raise CallError(f"{' '.join(offered.words)}: {refusal}")
+        return tool
 
     def _question(self, call: Call, effects: str) -> str:
         """Return the question for the user, or "" if the call needs no consent."""
@@ -210,6 +239,16 @@ class Offer:
         consequence = _CONSEQUENCES.get(effects, "")
         sentences = [f"Run {call.line}?", confirm, consequence]
         return printable(" ".join(filter(None, sentences)))
+
+
+def _check_path(tool: Tool, call: Call) -> None:
+    """Raise CallError if click would run another subcommand than that of the tool."""
+    if tool.part is None:
+        return
+    path = call.program.click_path(call.command, call.args)
+    if path != tool.part.words:
+        line = shlex.join([*call.command.words, *call.args])
+        raise CallError(f"this call would run another subcommand: {line}")
 
 
 def _check_tool(name: str, known: Collection[str]) -> None:

@@ -8,17 +8,17 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
-from cli_host_mcp.arguments import key_of, offered_arguments
 from cli_host_mcp.offer import Offer, caller_environment
 from cli_host_mcp.output import escaped
 from cli_host_mcp.problem import CallError, closest
-from cli_host_mcp.toolbox import strongest_effects, tool_name
-from host import Command, Program, printable
+from cli_host_mcp.tool import Tool
+from cli_host_mcp.toolbox import tool_name
+from host import Program, printable
 
 _MOST_VALUES = 100  # the limit of a completion in the protocol
 _HELP_SECONDS = 20.0
@@ -112,14 +112,14 @@ class Resources:
 
         if name == "argument":
             command = self._command(others.get("words", ""))
-            arguments = offered_arguments(command.definition)
-            return _with_prefix(map(key_of, arguments), value)
+            keys = command.schema()["properties"]
+            return _with_prefix(keys, value)
 
         if name == "value":
             return self._values(others, value)
         return []
 
-    def _command(self, words: str) -> Command:
+    def _command(self, words: str) -> Tool:
         """Return the offered command with these words; raises CallError."""
         path = words.replace("/", " ").split()
         commands = {command.words: command for command in self._offer.commands()}
@@ -138,9 +138,9 @@ class Resources:
             row = {
                 "tool": tool_name(command.words, self._program),
                 "words": command.words,
-                "name": command.definition.name,
-                "description": command.definition.description,
-                "effects": strongest_effects(command.definition),
+                "name": command.name,
+                "description": command.description,
+                "effects": command.effects(),
                 "help": f"{self._scheme}://help/{path}",
             }
             rows.append(row)
@@ -148,7 +148,7 @@ class Resources:
         text = json.dumps({"commands": rows}, indent=1, ensure_ascii=False)
         return escaped(text)
 
-    def _help(self, command: Command) -> str:
+    def _help(self, command: Tool) -> str:
         """Return the page that `PROGRAM help WORDS` prints; the command itself does not run."""
         program = Program.current()
         environ = {**caller_environment(), "NO_COLOR": "1"}
@@ -168,36 +168,13 @@ class Resources:
 
     def _values(self, others: Mapping[str, str], value: str) -> list[str]:
         """Return what Tab offers for an argument; `others` names it and its command."""
-        command = self._command(others.get("words", ""))
-        arguments = {}
-        for argument in offered_arguments(command.definition):
-            arguments[key_of(argument)] = argument
-
-        key = others.get("argument", "")
-        argument = arguments.get(key)
-        if argument is None or argument.flag:
-            return []
-
+        tool = self._command(others.get("words", ""))
         # Tab completes the last word of a line, so the words before it are needed, too.
-        line = list(command.words)
-        if argument.option:
-            line.append(argument.name)
-        else:
-            line += _words_before(key, arguments, others)
-
+        line = tool.line_before(others.get("argument", ""), others)
+        if line is None:
+            return []
         candidates = Program.current().candidates(line, value)
         return [word for word, _ in candidates]
-
-
-def _words_before(
-    key: str, arguments: Mapping[str, Any], others: Mapping[str, str]
-) -> Iterator[str]:
-    """Yield a word for each positional argument before `key`, or `-` for an unknown value."""
-    for earlier, argument in arguments.items():
-        if earlier == key:
-            return
-        if not argument.option:
-            yield others.get(earlier) or "-"
 
 
 def _with_prefix(names: Iterable[str], prefix: str) -> list[str]:

@@ -55,7 +55,7 @@ def command(
     program = Program.current()
     commands = all_commands(program)
     choice.check(commands)
-    served = choice.served(commands)
+    served = choice.served(program, commands)
     if not served:
         program.messages.warn(f"no command is served; see: {program.name} mcp tools")
 

@@ -148,7 +148,10 @@ class Tools:
     async def call(self, ctx: ServerRequestContext[Any], params: _Params) -> _Result:
         """Carry out a call. Raises MCPError for an unknown tool; other errors are in the result."""
         try:
-            answer = self._offer.answer(params.name, params.arguments or {})
+            # In a thread, because click may take seconds to find the subcommand of a call.
+            answer = await anyio.to_thread.run_sync(
+                self._offer.answer, params.name, params.arguments or {}
+            )
             if isinstance(answer, str):
                 return _result([answer])
             with self._counted():

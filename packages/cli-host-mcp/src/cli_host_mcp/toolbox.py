@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from cli_host_mcp.arguments import HASH_DIGITS, object_of, schema_of, with_hash
+from cli_host_mcp.arguments import HASH_DIGITS, object_of, with_hash
 from cli_host_mcp.structured import schema_of_output
-from host import Command, Definition, printable
+from cli_host_mcp.tool import Tool
+from host import Definition, printable
 
 MOST_TOOLS = 40  # beyond this number of commands, three search tools replace one tool per command
 SEARCH_TOOLS = ("find", "describe", "run")
-EFFECTS = ("read", "change", "destroy")  # the mildest first
 _LONGEST_NAME = 60  # with the prefix that clients add
 _MOST_FOUND = 20
 # Words of this form can be joined by `__` without ambiguity.
@@ -41,26 +41,11 @@ def tool_name(words: Sequence[str], program: str) -> str:
     return with_hash(readable, path, longest)
 
 
-def strongest_effects(definition: Definition) -> str:
-    """Return the effects that a call can have: an option may raise those of the command.
-
-    A command that starts others may destroy something, because its caller chooses what it starts.
-    """
-    if definition.starts_commands:
-        return "destroy"
-
-    effects = [definition.effects]
-    for argument in definition.known_args:
-        if argument.effects:
-            effects.append(argument.effects)
-    return max(effects, key=EFFECTS.index)
-
-
-def tool_of(command: Command, program: str) -> dict[str, Any]:
-    """Return the tool for a command; texts from its definition are escaped and put on one line."""
-    definition = command.definition
-    effects = strongest_effects(definition)
-    texts = [definition.description]
+def tool_of(tool: Tool, program: str) -> dict[str, Any]:
+    """Return a tool as JSON; texts from its definition are escaped and put on one line."""
+    definition = tool.definition
+    effects = tool.effects()
+    texts = [tool.description]
     if effects == "destroy":
         texts.append("This command may destroy something.")
     if definition.requires:
@@ -71,19 +56,19 @@ def tool_of(command: Command, program: str) -> dict[str, Any]:
             text += f" ({example['description']})"
         texts.append(text)
 
-    tool: dict[str, Any] = {
-        "name": tool_name(command.words, program),
-        "title": printable(definition.name),
+    described: dict[str, Any] = {
+        "name": tool_name(tool.words, program),
+        "title": printable(tool.name),
         "description": printable(" | ".join(filter(None, texts))),
-        "inputSchema": schema_of(definition),
+        "inputSchema": tool.schema(),
     }
     annotations = _annotations(definition, effects)
     if annotations:
-        tool["annotations"] = annotations
+        described["annotations"] = annotations
     schema = schema_of_output(definition)
     if schema:
-        tool["outputSchema"] = schema
-    return tool
+        described["outputSchema"] = schema
+    return described
 
 
 def _annotations(definition: Definition, effects: str) -> dict[str, bool]:
@@ -134,7 +119,7 @@ def searches(form: str, count: int) -> bool:
     return form == "search"
 
 
-def find(commands: Sequence[Command], query: str) -> str:
+def find(commands: Sequence[Tool], query: str) -> str:
     """Return the commands that match a query best, one per line; without a query, an overview."""
     searched = query.lower().split()
     if not searched and len(commands) > _MOST_FOUND:
@@ -152,14 +137,14 @@ def find(commands: Sequence[Command], query: str) -> str:
     lines = []
     for _, words, command in fitting[:_MOST_FOUND]:
         definition = command.definition
-        line = f"{' '.join(words)}: {definition.description} ({definition.effects})"
+        line = f"{' '.join(words)}: {command.description} ({definition.effects})"
         lines.append(printable(line))
     if len(fitting) > _MOST_FOUND:
         lines.append(f"… and {len(fitting) - _MOST_FOUND} more")
     return "\n".join(lines)
 
 
-def _overview(commands: Sequence[Command]) -> str:
+def _overview(commands: Sequence[Tool]) -> str:
     """Return a line with the number of commands for each first word."""
     first_words = [command.words[0] for command in commands]
     counts = Counter(first_words)
@@ -169,10 +154,10 @@ def _overview(commands: Sequence[Command]) -> str:
     return "\n".join(lines)
 
 
-def _score(command: Command, searched: Sequence[str]) -> int:
+def _score(command: Tool, searched: Sequence[str]) -> int:
     """Return how well a command matches: 3 points for each whole word, 1 for a part of a word."""
     definition = command.definition
-    texts = (*command.words, definition.name, definition.description, definition.group)
+    texts = (*command.words, command.name, command.description, definition.group)
     text = " ".join(texts).lower()
     words = set(re.findall(r"\w+", text))
 

@@ -22,19 +22,11 @@ def command(choice: Choice, form: str) -> None:
     commands = all_commands(program)
     choice.check(commands)
 
-    served = []
-    left_out = {}
-    for command in commands:
-        reason = choice.refusal(command)
-        if reason:
-            left_out[" ".join(command.words)] = reason
-        else:
-            served.append(command)
-
+    served, left_out = choice.divided(program, commands)
     if searches(form, len(served)):
         tools = search_tools(choice.read_only)
     else:
-        tools = [tool_of(command, program.name) for command in served]
-    names = [" ".join(command.words) for command in served]
+        tools = [tool_of(tool, program.name) for tool in served]
+    names = [" ".join(tool.words) for tool in served]
     shown = {"tools": tools, "commands": names, "left_out": left_out}
     click.echo(json.dumps(shown, indent=2))
