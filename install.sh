@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# Make this checkout an installation: a virtual environment in .venv, the launcher
-# core/<name>, and a symlink to it in a directory on PATH. Running it again is safe.
+# Install the program of this clone: a virtual environment in .venv, the launcher core/cli,
+# and a symlink to it in a directory on PATH. With --name, also make an installation.
+# Running it again is safe. No file that git tracks changes.
 set -euo pipefail
 
 usage() {
   cat <<'TEXT'
 Usage: install.sh [options]
 
-  --name NAME      Name of the program (default: cli). Also written to
-                   core/cli.json, unless the file already has another name;
-                   git then shows it as changed: commit it with your commands.
-  --bin-dir DIR    Directory for the symlink (default: /usr/local/bin if you may
-                   write to it, otherwise ~/.local/bin).
+  --name NAME      Also make an installation: a folder for your own commands, with
+                   the program's name NAME. An existing installation is used.
+  --dir DIR        The folder of that installation (default:
+                   ${XDG_DATA_HOME:-~/.local/share}/NAME).
+  --bin-dir DIR    Directory for the symlinks (default: that of the last call, or
+                   /usr/local/bin if you may write to it, otherwise ~/.local/bin).
   --add-to-path    Add that directory to PATH, and completion with Tab, in the
                    startup file of your shell. Without this option, a question
                    on the terminal offers both.
-  --uninstall      Remove the symlink, the man page, the launcher and completion.
-                   The last --uninstall also removes .venv and the lock. Your
-                   commands, config and plugins stay.
+  --uninstall      Remove the symlink, the man page, the launcher and completion
+                   of the clone, and .venv, unless an installation needs it.
+                   Installations stay; to remove one: NAME self uninstall
   -h, --help       Show this help.
 
 Environment variables:
@@ -42,13 +44,15 @@ fail() {
 
 needs_value() { [[ $# -ge 2 && -n $2 ]] || fail "$1 needs a value; see install.sh --help" 2; }
 
-name=cli
+own_name=
+own_dir=
 bin_dir=${BIN_DIR:-}
 add_to_path=no
 action=install
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --name) needs_value "$@" && name=$2 && shift ;;
+    --name) needs_value "$@" && own_name=$2 && shift ;;
+    --dir) needs_value "$@" && own_dir=$2 && shift ;;
     --bin-dir) needs_value "$@" && bin_dir=$2 && shift ;;
     --add-to-path) add_to_path=yes ;;
     --uninstall) action=uninstall ;;
@@ -57,17 +61,26 @@ while [[ $# -gt 0 ]]; do
   esac
   shift
 done
-[[ $name =~ ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ && $name != lib && $name != cli.json && $name != schema ]] ||
-  fail "$name cannot be the name of a program; use letters, digits and ._-" 2
+case $own_name in
+  '') [[ -z $own_dir ]] || fail "--dir needs --name" 2 ;;
+  cli) fail "cli is the program of this clone; choose another name" 2 ;;
+  *)
+    [[ $own_name =~ ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ && $own_name != lib && $own_name != cli.json &&
+      $own_name != schema ]] || fail "$own_name cannot be the name of a program; use letters, digits and ._-" 2
+    [[ $action == install ]] || fail "to remove the installation $own_name: $own_name self uninstall" 2
+    ;;
+esac
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 venv=$root/.venv
-launcher=$root/core/$name
 home=${HOME:-$(cd ~ && pwd)}
 mark="# added by install.sh of $root"
 
 default_bin_dir() {
-  if [[ -d /usr/local/bin && -w /usr/local/bin ]]; then
+  # `self update` calls this script without options.
+  if [[ -f $venv/cli-host-bin-dir ]]; then
+    cat "$venv/cli-host-bin-dir"
+  elif [[ -d /usr/local/bin && -w /usr/local/bin ]]; then
     say /usr/local/bin
   else
     say "$home/.local/bin"
@@ -76,7 +89,6 @@ default_bin_dir() {
 
 [[ -n $bin_dir ]] || bin_dir=$(default_bin_dir)
 [[ $bin_dir == /* ]] || bin_dir=$PWD/$bin_dir
-link=$bin_dir/$name
 
 # Print the directory of man pages for programs in bin_dir, or nothing if it is unknown.
 man_dir() {
@@ -86,10 +98,16 @@ man_dir() {
   esac
 }
 
-page=$venv/share/man/man1/$name.1
-page_link=$(man_dir)/$name.1
+# From here on, the functions are about the program $1, whose launcher is $2.
+switch_to() {
+  name=$1
+  launcher=$2
+  link=$bin_dir/$name
+  page=$venv/share/man/man1/$name.1
+  page_link=$(man_dir)/$name.1
+}
 
-is_ours() { [[ -L $link && $(readlink "$link") == "$launcher" ]]; }
+is_ours() { [[ -L $link && ($(readlink "$link") == "$launcher" || $link -ef $launcher) ]]; }
 is_our_page() { [[ -L $page_link && $(readlink "$page_link") == "$page" ]]; }
 
 # Return whether the link $1 points to the file $2 of a removed checkout.
@@ -136,23 +154,29 @@ install_package() {
 
 is_launcher() { grep -qs 'host.__main__' "$launcher"; }
 
-# Fail before any change if another file has the path of the launcher or the symlink.
-check_ways() {
+# Return whether another file has the path of the symlink.
+is_taken() {
+  [[ -e $link || -L $link ]] && ! is_ours && ! is_of_removed_checkout "$link" "core/$name"
+}
+
+# Set own_dir to the absolute path of the installation. Fail before any change if it cannot be made.
+check_own() {
+  local data=${XDG_DATA_HOME:-}
+  [[ $data == /* ]] || data=$home/.local/share
+  [[ -n $own_dir ]] || own_dir=$data/$own_name
+  [[ $own_dir == /* ]] || own_dir=$PWD/$own_dir
+  own_dir=${own_dir%/}
+  if [[ -e $own_dir || -L $own_dir ]]; then
+    [[ -f $own_dir/core/cli.json ]] || fail "$own_dir exists and is not an installation; use --dir"
+  fi
+  [[ ! $own_dir -ef $root ]] || fail "$own_dir is the clone; use --dir for the folder of your commands"
+
+  switch_to "$own_name" "$own_dir/core/$own_name"
   if [[ -e $launcher ]] && ! is_launcher; then
     fail "$launcher exists and is not a launcher; move that file, or use --name"
   fi
-  if [[ -e $link || -L $link ]] && ! is_ours && ! is_of_removed_checkout "$link" "core/$name"; then
+  if is_taken; then
     fail "$link exists and is not a link to $launcher; remove it, or use --name or --bin-dir"
-  fi
-}
-
-# Replace the name CLI in the shipped cli.json with the program's own name.
-name_installation() {
-  local file=$root/core/cli.json
-  if [[ $name != cli ]] && grep -qsx '  "name": "CLI",' "$file"; then
-    cp -p "$file" "$file.cli-new"
-    sed "s/^  \"name\": \"CLI\",\$/  \"name\": \"$name\",/" "$file" >"$file.cli-new"
-    mv "$file.cli-new" "$file"
   fi
 }
 
@@ -172,6 +196,41 @@ link_launcher() {
   done
 }
 
+install_program() {
+  make_venv
+  install_package
+  printf '%s\n' "$bin_dir" >"$venv/cli-host-bin-dir"
+  write_launcher
+  if is_taken; then
+    # Another program may be called cli, too.
+    [[ -n $own_name ]] || say "$link is another program, so this one is not linked; see --bin-dir"
+  else
+    link_launcher
+    link_page
+  fi
+}
+
+# Make the installation, or use it. Its output ends with a line `next: NAME …`.
+make_own() {
+  local output
+  progress "Making $own_dir …"
+  # With the link, `self init` makes no other one.
+  link_launcher
+  output=$(
+    unset CLI_DIR GLOBAL_CONFIG_FILE
+    PATH=$bin_dir:${PATH-} CLI_NO_INPUT=1 "$root/core/cli" self init "$own_dir" --name "$name" 2>&1
+  ) || {
+    [[ -e $launcher ]] || rm -f -- "$link"
+    progress
+    printf '%s\n' "$output" >&2
+    fail "the installation could not be made; the reason is above"
+  }
+  next=${output##*$'\n'}
+  next=${next#*: "$name"}
+  write_launcher
+  link_page
+}
+
 # The man page is optional: skip it if it cannot be linked or another file has its path.
 link_page() {
   local former
@@ -181,7 +240,7 @@ link_page() {
     { mkdir -p "$(man_dir)" && ln -sfn "$page" "$page_link"; } 2>/dev/null || return 0
   fi
   for former in "$(man_dir)"/*.1; do
-    if [[ -L $former && $(readlink "$former") == "$venv"/* && ! -e $root/core/$(basename "$former" .1) ]]; then
+    if [[ -L $former && $(readlink "$former") == "$venv"/* && ! -e $bin_dir/$(basename "$former" .1) ]]; then
       rm -f -- "$former"
     fi
   done
@@ -257,7 +316,8 @@ add_to_path() {
 
 # Offer to change the startup file, and print where the program is.
 finish() {
-  local shell offers=() installed="Installed: $link"
+  local shell offers=() installed="Installed: $link" again=
+  is_taken && installed="Installed: $launcher"
   shell=$(uncompleted_shell)
   is_on_path || is_in_start_up_file || offers+=("$bin_dir to PATH")
   [[ -z $shell ]] || offers+=("completion with Tab")
@@ -273,23 +333,11 @@ finish() {
   elif is_in_start_up_file; then
     installed+="; open a new shell to use it as $name"
   else
-    installed+=", not on PATH; to change that: bash $(quoted "$root/install.sh")"
-    installed+=" --name $name --bin-dir $(quoted "$bin_dir") --add-to-path"
+    [[ -z $own_name ]] || again=" --name $name --dir $(quoted "$own_dir")"
+    installed+=", not on PATH; to change that: bash $(quoted "$root/install.sh")$again"
+    installed+=" --bin-dir $(quoted "$bin_dir") --add-to-path"
   fi
   say "$installed"
-}
-
-# Return whether the user has a folder of scripts that is no plugin yet.
-has_scripts() {
-  local file start
-  [[ ! -e $root/plugins/bin ]] || return 1
-  for file in "$home"/bin/*; do
-    [[ -f $file && -r $file && ! -L $file ]] || continue
-    start=
-    IFS= read -r -n 2 start <"$file" || true
-    if [[ -x $file || $start == '#!' ]]; then return 0; fi
-  done
-  return 1
 }
 
 # Print one command to try. It works in this shell, in every directory.
@@ -297,8 +345,7 @@ suggest() {
   local start
   printf -v start %q "$launcher"
   if [[ $(type -P "$name") -ef $launcher ]]; then start=$name; fi
-  # shellcheck disable=SC2088 # the tilde is for the shell that gets the pasted line
-  if has_scripts; then say "Next: $start self plugin add ~/bin"; else say "Next: $start demo hello"; fi
+  say "Next: $start$next"
 }
 
 # Remove completion of this program from the startup files.
@@ -334,6 +381,7 @@ siblings() {
   done <"$venv/cli-host-installations"
 }
 
+switch_to cli "$root/core/cli"
 if [[ $action == uninstall ]]; then
   if is_ours; then rm -f -- "$link" && say "Removed $link"; fi
   if is_our_page; then rm -f -- "$page_link" && say "Removed $page_link"; fi
@@ -351,13 +399,19 @@ if [[ $action == uninstall ]]; then
   exit 0
 fi
 
-check_ways
-make_venv
-install_package
-name_installation
-write_launcher
-link_launcher
-link_page
+if [[ -e $launcher ]] && ! is_launcher; then
+  fail "$launcher exists and is not a launcher; move that file"
+fi
+if [[ -n $own_name ]]; then
+  check_own
+  switch_to cli "$root/core/cli"
+fi
+install_program
+next=" demo hello"
+if [[ -n $own_name ]]; then
+  switch_to "$own_name" "$own_dir/core/$own_name"
+  make_own
+fi
 progress
 finish
 suggest

@@ -47,7 +47,7 @@ def env(
 def checkout(
     tmp_path_factory: pytest.TempPathFactory, env: dict[str, str], packages: Path
 ) -> Path:
-    """A checkout that was installed once, as `acme`, with its symlink in ~/bin.
+    """A clone in which install.sh ran, with its symlink in ~/bin, and an installation `acme`.
 
     install.sh takes its environment as it is; .ci/run calls it where there is none.
     """
@@ -57,20 +57,27 @@ def checkout(
         tmp_path_factory, "plain", partial(make_plain_environment, packages)
     )
     copy_environment(plain, target / ".venv")
-    done = run("bash", target / "install.sh", *options(env), env=env, cwd=Path("/"))
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@t"]
+    for words in ("init", "-q"), ("add", "-A"), ("commit", "-qm", "all"):
+        subprocess.run([*git, *words], cwd=target, check=True, capture_output=True)
+    bin_dir = ["--bin-dir", f"{env['HOME']}/bin"]
+    done = run("bash", target / "install.sh", *acme, *bin_dir, env=env, cwd=Path("/"))
     assert done[0] == 0, done
     installed, suggestion = done[1].splitlines()
     assert installed.startswith(f"Installed: {env['HOME']}/bin/acme, not on PATH; ")
     assert installed.endswith(
-        f' --name acme --bin-dir "{env["HOME"]}/bin" --add-to-path'
+        f' --name acme --dir "{env["HOME"]}/.local/share/acme"'
+        f' --bin-dir "{env["HOME"]}/bin" --add-to-path'
+    )
+    assert suggestion.endswith(
+        "/.local/share/acme/core/acme self new command team hello"
     )
     pasted = run("bash", "-c", suggestion.removeprefix("Next: "), env=env)
-    assert (pasted[0], pasted[1][:7], pasted[2]) == (0, "Hello, ", "")
+    assert (pasted[0], pasted[2]) == (0, "")
     return target
 
 
-def options(env: dict[str, str]) -> list[str]:
-    return ["--name", "acme", "--bin-dir", f"{env['HOME']}/bin"]
+acme = ("--name", "acme")
 
 
 @pytest.fixture
@@ -89,32 +96,46 @@ def idle_pip(checkout: Path, env: dict[str, str], tmp_path: Path) -> Iterator[No
     yield
     if not venv.exists():
         kept.rename(venv)
-        assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
+        assert run("bash", checkout / "install.sh", *acme, env=env)[0] == 0
     shutil.rmtree(pip)
     aside.rename(pip)
 
 
-def test_the_symlink_runs_commands_under_its_name(
+def test_the_clone_stays_as_git_has_it(checkout: Path) -> None:
+    command = ["git", "status", "--porcelain"]
+    done = subprocess.run(
+        command, cwd=checkout, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == ""
+
+
+def test_both_symlinks_run_commands_under_their_names(
     checkout: Path, env: dict[str, str]
 ) -> None:
-    acme = Path(env["HOME"]) / "bin" / "acme"
-    assert run(acme, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
+    acme, cli = (Path(env["HOME"]) / "bin" / name for name in ("acme", "cli"))
+    assert acme.resolve() == Path(env["HOME"]) / ".local/share/acme/core/acme"
+    assert cli.resolve() == (checkout / "core/cli").resolve()
+    assert os.listdir(Path(env["HOME"]) / ".local") == ["share"]  # no second link
+    for program in (acme, cli):
+        assert run(program, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
     assert run(acme, "demo", "nope", env=env)[2].startswith(
         "acme: unknown command nope in demo"
     )
-    assert acme.resolve() == (checkout / "core" / "acme").resolve()
     assert run(acme, "--version", env=env) == (0, "acme 1.0.0\n", "")
     assert run(acme, env=env)[1].startswith(
         "acme 1.0.0\nYour team's commands under one name\n"
     )
+    assert run(cli, "--version", env=env) == (0, "CLI 1.0.0\n", "")
 
 
-def test_its_man_page_has_its_name(checkout: Path, env: dict[str, str]) -> None:
-    page = Path(env["HOME"]) / ".local/share/man/man1/acme.1"
-    assert page.readlink() == checkout / ".venv/share/man/man1/acme.1"
-    assert '\n.TH ACME 1 "' in page.read_text()
-    assert "\\fBacme\\fR self plugin add" in page.read_text()
-    assert "\\fBcli\\fR" not in page.read_text()
+@pytest.mark.usefixtures("checkout")
+def test_its_man_page_has_its_name(env: dict[str, str]) -> None:
+    pages = Path(env["HOME"]) / ".local/share/man/man1"
+    assert sorted(os.listdir(pages)) == ["acme.1", "cli.1"]
+    text = (pages / "acme.1").read_text()
+    assert '\n.TH ACME 1 "' in text
+    assert "\\fBacme\\fR self plugin add" in text
+    assert "\\fBcli\\fR" not in text
 
 
 def test_a_package_comes_and_goes_with_the_pip_that_comes_with_python(
@@ -124,77 +145,85 @@ def test_a_package_comes_and_goes_with_the_pip_that_comes_with_python(
     text = PLUGIN.format(name="acme-cli", package="acme_cli", version="1.0")
     files = {"commands/cloud/disk/command.json": command()}
     wheel(tmp_path, "acme-cli", "1.0", text, files)
-    acme, there = checkout / "core/acme", {**env, "PIP_FIND_LINKS": str(tmp_path)}
-    assert run(acme, "self", "plugin", "add", "pip:acme-cli", env=there)[0] == 0
-    assert run(acme, "cloud", "py", env=env) == (0, "py 1.0\n", "")
-    assert run(acme, "self", "plugin", "remove", "acme-cli", env=there)[0] == 0
-    assert run(acme, "cloud", "py", env=env)[0] == 2
-
-
-def test_installations_that_self_init_made_keep_what_they_need(
-    tmp_path: Path, checkout: Path, env: dict[str, str]
-) -> None:
-    sibling = tmp_path / "a sibling"
-    acme = checkout / "core/acme"
-    assert run(acme, "self", "init", sibling, "--name", "sister", env=env)[0] == 0
-    recorded = (checkout / ".venv/cli-host-installations").read_text().splitlines()
-    assert {str(checkout), str(sibling)} <= set(recorded)
-    done = run("bash", checkout / "install.sh", *options(env), "--uninstall", env=env)
-    assert done[0] == 0, done
-    assert done[1].endswith(f"Its packages stay, because they are used by: {sibling}\n")
-    sister = sibling / "core/sister"
-    assert run(sister, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
-    packages = next((checkout / ".venv/lib").glob("python*/site-packages"))
-    (packages / "host").rename(packages / "away")
-    assert run(sister, "demo", "hello", env=env) == (
-        1, "", f"{sister}: No module named 'host': cli-host is no longer installed in "
-        f"{checkout}/.venv; install it there again, or remove this file\n",
-    )  # fmt: skip
-    (packages / "away").rename(packages / "host")
-    sister.unlink()
-    assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
+    cli, there = checkout / "core/cli", {**env, "PIP_FIND_LINKS": str(tmp_path)}
+    assert run(cli, "self", "plugin", "add", "pip:acme-cli", env=there)[0] == 0
+    assert run(cli, "cloud", "py", env=env) == (0, "py 1.0\n", "")
+    assert run(cli, "self", "plugin", "remove", "acme-cli", env=there)[0] == 0
+    assert run(cli, "cloud", "py", env=env)[0] == 2
 
 
 @pytest.mark.usefixtures("idle_pip")
-def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
-    checkout: Path, env: dict[str, str]
+def test_an_installation_is_used_again_and_keeps_what_it_needs(
+    tmp_path: Path, checkout: Path, env: dict[str, str]
 ) -> None:
-    binaries = Path(env["HOME"]) / "bin"
-    assert run("bash", checkout / "install.sh", *_named("first", env), env=env)[0] == 0
-    (checkout / "core/first").rename(checkout / "core/second")
-    found = {**env, "PATH": f"{binaries}:{env['PATH']}"}
-    done = run("bash", checkout / "install.sh", *_named("second", env), env=found)
+    sister = tmp_path / "a sister"
+    words = [
+        "--name",
+        "sister",
+        "--dir",
+        str(sister),
+        "--bin-dir",
+        str(tmp_path / "bin"),
+    ]
+    for _ in range(2):
+        done = run("bash", checkout / "install.sh", *words, env=env)
+        assert done[0] == 0, done
+        (sister / "commands/own.sh").write_text("#!/bin/sh\necho own\n")
+        (sister / "core/sister").unlink()  # as after a reinstallation elsewhere
+        assert run("bash", checkout / "install.sh", *words, env=env)[0] == 0
+    link = tmp_path / "bin/sister"
+    assert run(link, "own", env=env) == (0, "own\n", "")
+    done = run("bash", checkout / "install.sh", "--uninstall", env=env)
     assert done[0] == 0, done
-    assert done[1].endswith("\nNext: second demo hello\n")
-    # cli.json has the name already: it is no longer the one that it came with.
-    assert run(binaries / "second", "--version", env=env) == (0, "acme 1.0.0\n", "")
-    gone = f"Removing {binaries}/first: its target {checkout}/core/first no longer exists\n"
-    assert gone in done[1]
-    assert run(binaries / "second", "demo", "hello", "Ada", env=env) == (
-        0,
-        "Hello, Ada!\n",
-        "",
+    assert done[1].splitlines()[-1] == (
+        "Uninstalled cli. Its packages stay, because they are used by: "
+        f"{env['HOME']}/.local/share/acme, {sister}"
     )
-    assert not os.path.lexists(binaries / "first")
-    pages = Path(env["HOME"]) / ".local/share/man/man1"
-    assert sorted(os.listdir(pages)) == ["acme.1", "second.1"]
-    done = run(
-        "bash", checkout / "install.sh", *_named("second", env), "--uninstall", env=env
-    )
-    assert done[0] == 0, done
-    assert done[1].endswith(
-        f"Its packages stay, because they are used by: {checkout}/core/acme\n"
-    )
-    assert not os.path.lexists(binaries / "second")
-    assert run(binaries / "acme", "demo", "hello", "Ada", env=env) == (
-        0,
-        "Hello, Ada!\n",
-        "",
-    )
+    assert run(link, "own", env=env) == (0, "own\n", "")
+    packages = next((checkout / ".venv/lib").glob("python*/site-packages"))
+    (packages / "host").rename(packages / "away")
+    assert run(link, "own", env=env) == (
+        1, "", f"{link}: No module named 'host': cli-host is no longer installed in "
+        f"{checkout}/.venv; install it there again, or remove this file\n",
+    )  # fmt: skip
+    (packages / "away").rename(packages / "host")
+    # The program links where it did last.
+    assert run("bash", checkout / "install.sh", env=env)[0] == 0
+    assert (tmp_path / "bin/cli").is_symlink()
+    gone = run(link, "self", "uninstall", "--yes", env=env)
+    assert f"to remove it: bash '{checkout}/install.sh' --uninstall".replace(
+        "'", ""
+    ) in (gone[1].replace("'", "").replace('"', ""))
+    assert (sister / "commands/own.sh").is_file()
 
 
-def _named(name: str, env: dict[str, str]) -> list[str]:
-    return ["--name", name, "--bin-dir", f"{env['HOME']}/bin"]
+NOT_MADE = {
+    "a folder that is no installation": (
+        "--name other --dir {tmp}/there",
+        "{tmp}/there exists and",
+    ),
+    "the clone": ("--name other --dir {clone}", "{clone} is the clone;"),
+    "a name that is taken": (
+        "--name ls --dir {tmp}/new --bin-dir /bin",
+        "/bin/ls exists and",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), NOT_MADE.values(), ids=NOT_MADE)
+def test_an_installation_in_the_way_is_refused_before_any_change(
+    tmp_path: Path, env: dict[str, str], words: str, message: str
+) -> None:
+    checkout = tmp_path / "clone"
+    clone(checkout)
+    write_tree(tmp_path, {"there/file": "mine"})
+    named = words.format(tmp=tmp_path, clone=checkout).split()
+    done = run("bash", checkout / "install.sh", *named, env=env)
+    assert done[:2] == (1, "")
+    assert done[2].startswith(
+        f"install.sh: {message.format(tmp=tmp_path, clone=checkout)} "
+    )
+    assert not (checkout / ".venv").exists()
 
 
 @pytest.mark.usefixtures("idle_pip")
@@ -203,44 +232,44 @@ def test_add_to_path_writes_one_line_and_uninstall_removes_it(
 ) -> None:
     rc = Path(env["HOME"]) / ".bashrc"
     rc.write_text("alias ll='ls -l'\n")
-    before = (checkout / "core" / "acme").read_bytes()
+    before = (checkout / "core/cli").read_bytes()
+    bin_dir = ["--bin-dir", f"{env['HOME']}/bin"]
     for _ in range(2):  # neither changes what an earlier run left
-        done = run(
-            "bash", checkout / "install.sh", *options(env), "--add-to-path", env=env
-        )
+        done = run("bash", checkout / "install.sh", *bin_dir, "--add-to-path", env=env)
         assert done[0] == 0, done
-        assert (checkout / "core" / "acme").read_bytes() == before
+        assert (checkout / "core/cli").read_bytes() == before
     assert rc.read_text().count("added by install.sh") == 1
-    assert rc.read_text().count("# completion of acme\n") == 1
-    found = run("bash", "-c", ". ~/.bashrc; command -v acme", env=env)
-    assert found == (0, f"{env['HOME']}/bin/acme\n", "")
+    assert rc.read_text().count("# completion of cli\n") == 1
+    found = run("bash", "-c", ". ~/.bashrc; command -v cli", env=env)
+    assert found == (0, f"{env['HOME']}/bin/cli\n", "")
 
-    elsewhere = {**env, "SHELL": "/bin/zsh"}  # not the shell that it was added for
-    done = run(
-        "bash", checkout / "install.sh", *options(env), "--uninstall", env=elsewhere
-    )
+    # Nothing else needs the program any more; SHELL is not the one that it was added for.
+    shutil.move(f"{env['HOME']}/.local/share/acme", f"{env['HOME']}/aside")
+    elsewhere = {**env, "SHELL": "/bin/zsh"}
+    done = run("bash", checkout / "install.sh", "--uninstall", env=elsewhere)
+    shutil.move(f"{env['HOME']}/aside", f"{env['HOME']}/.local/share/acme")
     assert done[0] == 0, done
     assert rc.read_text() == "alias ll='ls -l'\n\n"
-    assert not os.path.lexists(f"{env['HOME']}/bin/acme")
-    assert os.listdir(f"{env['HOME']}/.local/share/man/man1") == []
-    assert not (checkout / "core" / "acme").exists()
+    assert not os.path.lexists(f"{env['HOME']}/bin/cli")
+    assert not os.path.lexists(f"{env['HOME']}/.local/share/man/man1/cli.1")
+    assert not (checkout / "core/cli").exists()
     assert not (checkout / ".venv").exists()
-    assert (checkout / "commands" / "demo" / "hello" / "main.sh").exists()
+    assert (checkout / "commands/demo/hello/main.sh").exists()
 
 
 def test_what_is_in_the_way_stays(tmp_path: Path, env: dict[str, str]) -> None:
     checkout = tmp_path / "cli"
     clone(checkout)
-    theirs = [tmp_path / "bin/acme", tmp_path / "share/man/man1/acme.1"]
+    theirs = [tmp_path / "bin/cli", tmp_path / "share/man/man1/cli.1"]
     for path in theirs:
         path.parent.mkdir(parents=True)
         path.write_text("mine")
-    words = ["--uninstall", "--name", "acme", "--bin-dir", str(tmp_path / "bin")]
+    words = ["--uninstall", "--bin-dir", str(tmp_path / "bin")]
     assert run("bash", checkout / "install.sh", *words, env=env)[0] == 0
     assert [path.read_text() for path in theirs] == ["mine", "mine"]
-    (checkout / "core" / "acme").write_text("mine too")
+    (checkout / "core/cli").write_text("mine too")
     run("bash", checkout / "install.sh", *words, env=env)
-    assert (checkout / "core" / "acme").read_text() == "mine too"
+    assert (checkout / "core/cli").read_text() == "mine too"
 
 
 @pytest.mark.usefixtures("idle_pip")
@@ -261,14 +290,12 @@ def test_a_link_into_a_removed_checkout_is_replaced(
     assert not os.path.lexists(page)
 
 
-@pytest.mark.parametrize(
-    "target", ["/bin/true", "gone", "gone/core/other", "there/core/cli", None]
-)
-def test_any_other_link_or_file_stays_and_is_one_line(
-    tmp_path: Path, env: dict[str, str], target: str | None
+@pytest.mark.usefixtures("idle_pip")
+@pytest.mark.parametrize("target", ["gone/core/other", "there/core/cli", None])
+def test_any_other_link_or_file_stays(
+    checkout: Path, tmp_path: Path, env: dict[str, str], target: str | None
 ) -> None:
-    checkout, link = tmp_path / "checkout", tmp_path / "bin/cli"
-    clone(checkout)
+    link = tmp_path / "bin/cli"
     link.parent.mkdir()
     (tmp_path / "there").mkdir()
     if target is None:
@@ -277,10 +304,10 @@ def test_any_other_link_or_file_stays_and_is_one_line(
         link.symlink_to(tmp_path / target)
     before = os.lstat(link).st_ino
     done = run("bash", checkout / "install.sh", "--bin-dir", link.parent, env=env)
-    said = f"install.sh: {link} exists and is not a link to {checkout}/core/cli; "
-    assert done == (1, "", f"{said}remove it, or use --name or --bin-dir\n")
+    assert done[0] == 0, done
+    said = f"{link} is another program, so this one is not linked; see --bin-dir\n"
+    assert done[1].startswith(f"{said}Installed: {checkout}/core/cli")
     assert os.lstat(link).st_ino == before
-    assert not (checkout / ".venv").exists()
 
 
 @pytest.mark.parametrize(
@@ -295,6 +322,13 @@ def test_any_other_link_or_file_stays_and_is_one_line(
             "install.sh: ../x cannot be the name of a program; use letters",
         ),
         (["--name", "lib"], 2, "install.sh: lib cannot be the name of a program"),
+        (["--name", "cli"], 2, "install.sh: cli is the program of this clone; choose"),
+        (["--dir", "x"], 2, "install.sh: --dir needs --name\n"),
+        (
+            ["--uninstall", "--name", "x"],
+            2,
+            "install.sh: to remove the installation x: x self uninstall\n",
+        ),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,
 )
