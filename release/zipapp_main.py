@@ -15,6 +15,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - any Python may start this file
 
 import hashlib
 import shutil
+import stat
 import tempfile
 import zipfile
 
@@ -56,12 +57,31 @@ def data_home() -> str:
 
 
 def check_owner(environment: str) -> None:
-    """Raise OSError if somebody else could have written the program."""
-    status = os.lstat(environment)
-    is_others = status.st_uid != os.geteuid()
-    is_writable_by_others = status.st_mode & 0o022
-    if is_others or is_writable_by_others:
-        raise PermissionError(f"{environment}: other users can change this directory")
+    """Raise OSError if somebody else could have written the program, or could exchange it.
+
+    Whoever can write to a directory above it can rename what is in it, unless the directory is
+    sticky, like /tmp. A link on the way has its own directories, so both paths are checked.
+    """
+    for start in (os.path.abspath(environment), os.path.realpath(environment)):
+        path, above = "", start
+        while path != above:
+            path = above
+            if can_be_exchanged(path):
+                raise PermissionError(f"{path}: other users can change this directory")
+            above = os.path.dirname(path)
+
+
+def can_be_exchanged(directory: str) -> bool:
+    """Return whether other users can change what is in a directory."""
+    status = os.stat(directory)
+    if status.st_uid not in (0, os.geteuid()):
+        return True
+    if status.st_mode & stat.S_ISVTX:
+        return False
+    # On many systems, each user has a group of the same number, which may write to the home.
+    is_own_group = status.st_gid == os.getegid() == os.geteuid()
+    others = stat.S_IWOTH if is_own_group else stat.S_IWOTH | stat.S_IWGRP
+    return bool(status.st_mode & others)
 
 
 def unpack(archive: str, interpreter: str, programs: str, environment: str) -> None:

@@ -45,8 +45,10 @@ def run(tmp_path: Path) -> Run:
     python.mkdir()
     (python / "python3").symlink_to(sys.executable)
 
-    def run_clean(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        environ = {"HOME": str(tmp_path), "PATH": f"{python}:/usr/bin:/bin"}
+    def run_clean(
+        program: Path, *words: str, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        environ = {"HOME": str(tmp_path), "PATH": f"{python}:/usr/bin:/bin", **more}
         return subprocess.run(
             [program, *words], env=environ, capture_output=True, text=True, check=False
         )
@@ -107,10 +109,22 @@ def test_only_its_owner_may_read_or_change_what_it_unpacks(
     assert run(single_file, "--version").returncode == 0
     assert sorted(environment.rglob("*")) == before
 
-    environment.chmod(0o777)
-    refused = run(single_file, "--version")
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert "other users can change this directory; set XDG_DATA_HOME" in refused.stderr
+    # Whoever can write to a directory above can put another one in its place.
+    for path in (environment, environment.parent, tmp_path / ".local/share", tmp_path):
+        path.chmod(0o777)
+        refused = run(single_file, "--version")
+        assert (refused.returncode, refused.stdout) == (1, "")
+        said = f"{path}: other users can change this directory; set XDG_DATA_HOME"
+        assert said in refused.stderr
+        path.chmod(0o1777)  # only the owner of an entry can rename it, as in /tmp
+        assert run(single_file, "--version").returncode == 0
+        path.chmod(0o700)
+    elsewhere = tmp_path / "open/home"
+    elsewhere.mkdir(parents=True)
+    elsewhere.parent.chmod(0o777)
+    (elsewhere / "data").symlink_to(tmp_path / ".local/share")
+    refused = run(single_file, "--version", XDG_DATA_HOME=str(elsewhere / "data"))
+    assert f"{elsewhere.parent}: other users can change" in refused.stderr
 
 
 def test_two_first_starts_at_once_leave_one_whole_environment(

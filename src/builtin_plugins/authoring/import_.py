@@ -20,6 +20,7 @@ from builtin_plugins.library.files.atomic import (
     temporary,
     write_file,
 )
+from builtin_plugins.library.files.file_lock import file_lock
 from builtin_plugins.library.files.undo import (
     os_errors_explained,
     signals_blocked,
@@ -76,8 +77,16 @@ def import_(
     recipes = _agreed_recipes(session, path, tool, yes=yes)
 
     left_out: dict[str, list[str]] = {}
-    with os_errors_explained(), signals_blocked(), undoing() as undo:
+    with (
+        os_errors_explained(),
+        signals_blocked(),
+        ExitStack() as locked,
+        undoing() as undo,
+    ):
         base, root = _base(session, plugin, undo, project=project)
+        make_directory(str(base), undo=undo)
+        # Another process may make the same category.
+        locked.enter_context(file_lock(os.path.realpath(base), session.messages.line))
         folder = base.joinpath(*words)
         if folder.exists() and not update:
             hint = "to update an earlier import, add --update; otherwise name another category"

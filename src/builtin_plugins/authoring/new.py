@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from builtin_plugins.library.files.atomic import write_file
+from builtin_plugins.library.files.file_lock import file_lock
 from builtin_plugins.plugins_folder.entry import is_plugin_name
 from builtin_plugins.self_commands.declared import (
     DESCRIPTION,
@@ -60,9 +61,9 @@ def new_command(
     if file:
         script = Path(file).read_bytes()
         extension = _extension(os.path.basename(file))
-        _make(session, words, {extension: script})
+        [made] = _make(session, words, {extension: script})
         if move:
-            os.unlink(file)
+            _remove_original(file, script, made)
     else:
         if not lang:
             lang = "bash"
@@ -80,6 +81,13 @@ def new_command(
         f"show help:  {session.program} help {command}",
         f"change it:  {session.program} self edit {command}",
     )
+
+
+def _remove_original(file: str, script: bytes, copy: str) -> None:
+    """Remove the user's script after its copy was read back. Raises OperationError or OSError."""
+    if Path(copy).read_bytes() != script:
+        raise OperationError(f"{copy}: is not equal to {file}, which stays")
+    os.unlink(file)
 
 
 def _folder_files(word: str, lang: str, about: str) -> dict[str, str]:
@@ -197,27 +205,33 @@ def check_words(words: tuple[str, ...]) -> None:
 
 def _make(
     session: Session, words: tuple[str, ...], files: Mapping[str, str | bytes]
-) -> None:
+) -> list[str]:
     """Write a command or category into the commands' directory, with its missing parent categories.
 
-    Each key of `files` is appended to the path of the command: "/command.json" or ".sh".
+    Each key of `files` is appended to the path of the command: "/command.json" or ".sh". Returns
+    the paths of the written `files`.
     """
     check_words(words)
     _check_free(session, words)
 
-    # Only the categories that are missing are made, together with the command.
-    directory, missing = _existing_category(session.installation.commands_dir, words)
-    made: dict[str, str | bytes] = {}
-    for count in range(1, len(missing)):
-        path = "/".join(missing[:count])
-        made[f"{path}/category.json"] = _category(missing[count - 1])
-    path = "/".join(missing)
-    for name, content in files.items():
-        made[f"{path}{name}"] = content
-    _write(directory, made)
+    commands_dir = session.installation.commands_dir
+    os.makedirs(commands_dir, exist_ok=True)
+    # Another process may make the same category.
+    with file_lock(os.path.realpath(commands_dir), session.messages.line):
+        # Only the categories that are missing are made, together with the command.
+        directory, missing = _existing_category(commands_dir, words)
+        made: dict[str, str | bytes] = {}
+        for count in range(1, len(missing)):
+            path = "/".join(missing[:count])
+            made[f"{path}/category.json"] = _category(missing[count - 1])
+        path = "/".join(missing)
+        for name, content in files.items():
+            made[f"{path}{name}"] = content
+        _write(directory, made)
 
     lines = [f"  {directory}/{name}" for name in sorted(made)]
     session.show_lines("made", *lines)
+    return [os.path.join(directory, f"{path}{name}") for name in files]
 
 
 def _existing_category(

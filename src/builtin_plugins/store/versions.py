@@ -20,6 +20,7 @@ from builtin_plugins.library.files import atomic
 from host import OperationError
 
 STAGE = ".cli-stage-"  # prefix of the names of stages (temporary directories)
+_ATTEMPTS = 20  # at making a stage that no other process removes
 
 
 class Store:
@@ -156,11 +157,13 @@ class Store:
         """
         name = os.path.basename(path)
         try:
-            if not name.startswith(STAGE):
+            if name.startswith(STAGE):
+                _remove_stage(path)
+            else:
                 grave = self._grave(name)
                 os.rename(path, grave)
                 path = grave
-            atomic.remove_path(path)
+                atomic.remove_path(path)
         except OSError as failure:
             why = f"{path} cannot be removed: {failure.strerror}"
             return OperationError(why, f"rm -r {shlex.quote(path)}")
@@ -178,32 +181,59 @@ def staging(directory: str) -> Iterator[str]:
     """Yield a new private directory in `directory`, locked to mark it as in use.
 
     Directories that interrupted changes left behind are removed first. The new directory is
-    removed at the end of the block. Raises OSError.
+    removed at the end of the block. Raises OSError, or OperationError if it cannot be locked.
     """
+    remove_abandoned(directory)
+    with ExitStack() as locked:
+        path = _new_stage(directory, locked)
+        try:
+            yield path
+        finally:
+            with suppress(OSError):
+                atomic.remove_path(path)
+
+
+def _new_stage(directory: str, locked: ExitStack) -> str:
+    """Make a staging directory; `locked` holds its lock. Raises OSError or OperationError."""
     # Imported here because lists of plugins load this module.
     import tempfile
 
     from builtin_plugins.library.files.file_lock import file_lock
 
-    remove_abandoned(directory)
-    try:
-        path = tempfile.mkdtemp(prefix=STAGE, dir=directory)
-    except OSError as failure:
-        raise OSError(failure.errno, failure.strerror, directory) from None
+    attempts = _ATTEMPTS
+    while True:
+        try:
+            path = tempfile.mkdtemp(prefix=STAGE, dir=directory)
+        except OSError as failure:
+            raise OSError(failure.errno, failure.strerror, directory) from None
 
-    try:
-        with file_lock(path):
-            yield path
-    finally:
-        with suppress(OSError):
-            atomic.remove_path(path)
+        attempts -= 1
+        try:
+            locked.enter_context(file_lock(path))
+        except OperationError:
+            # Another process may take a directory that is not locked yet for an abandoned one.
+            if not attempts:
+                raise
+        else:
+            return path
 
 
 def remove_abandoned(directory: str) -> None:
     """Remove the staging directories that interrupted changes left behind; ignore errors."""
     for path in abandoned(directory):
         with suppress(OSError):
-            atomic.remove_path(path)
+            _remove_stage(path)
+
+
+def _remove_stage(path: str) -> None:
+    """Remove a staging directory, unless a process uses it. Raises OSError."""
+    from builtin_plugins.library.files.file_lock import (
+        file_lock,
+    )  # here: see `_new_stage`
+
+    # While the lock is held, no process can begin to use the directory.
+    with suppress(OperationError), file_lock(path):
+        atomic.remove_path(path)
 
 
 def abandoned(directory: str) -> list[str]:
@@ -220,7 +250,9 @@ def abandoned(directory: str) -> list[str]:
 
 
 def _is_free(path: str) -> bool:
-    from builtin_plugins.library.files.file_lock import file_lock  # here: see `staging`
+    from builtin_plugins.library.files.file_lock import (
+        file_lock,
+    )  # here: see `_new_stage`
 
     # The process that makes a stage holds its lock.
     with suppress(OperationError), file_lock(path):

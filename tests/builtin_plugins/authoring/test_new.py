@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -191,3 +192,20 @@ def test_an_error_of_the_system_is_one_line(install: Install, tmp_path: Path) ->
     assert (done.status, done.stdout) == (1, "")
     what = "cli: the current directory does not exist any more; run: cd\n"
     assert done.stderr.endswith(what)
+
+
+def test_many_at_once_all_succeed(install: Install, tmp_path: Path) -> None:
+    made = install()
+    files = [tmp_path / f"script{number}" for number in range(4)]
+    for file in files:
+        file.write_text(f"#!/bin/sh\necho {file.name}\n")
+
+    def adopt(file: Path) -> int:
+        words = ("fresh", "category", file.name, "--from", str(file), "--move")
+        return made.run("self", "new", "command", *words).status
+
+    with ThreadPoolExecutor() as pool:
+        assert list(pool.map(adopt, files)) == [0] * len(files)
+    for file in files:
+        assert made.run("fresh", "category", file.name).stdout == f"{file.name}\n"
+        assert not file.exists()

@@ -123,6 +123,23 @@ def test_a_stage_in_use_is_not_collected(tmp_path: Path) -> None:
         assert not left.parent.exists()
 
 
+_STAGES = """
+import os, sys
+from builtin_plugins.store.versions import staging
+for _ in range(100):
+    with staging(sys.argv[1]) as stage:
+        open(os.path.join(stage, "file"), "x").close()
+        assert os.listdir(stage) == ["file"]
+"""
+
+
+def test_a_stage_is_in_use_from_its_first_moment(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _STAGES, str(tmp_path)]
+    processes = [subprocess.Popen(command) for _ in range(4)]
+    assert [process.wait() for process in processes] == [0] * 4
+    assert os.listdir(tmp_path) == []
+
+
 def test_two_changes_exclude_each_other(tmp_path: Path) -> None:
     store, other = store_at(tmp_path), store_at(tmp_path)
     with store.exclusive():
