@@ -35,21 +35,23 @@ def made(shared_install: Callable[..., Made]) -> Made:
             "commands/go/inner/main.sh": 'cli go plain >"$CLI_SHELL_FILE.out"\ncli go to /\n'
             'echo "export INNER=$?$(cat "$CLI_SHELL_FILE.out")" >"$CLI_SHELL_FILE"\n'
             'rm "$CLI_SHELL_FILE.out"\n',
+            "commands/go/lines/command.json": command(**SHELL),
+            "commands/go/lines/main.sh": 'echo "$1" >"$CLI_SHELL_FILE"\nexit 3\n',
             "commands/go/plain/command.json": command(),
             "commands/go/plain/main.sh": 'echo "${CLI_SHELL_FILE-unset}"\nexit 5\n',
         }
     )
 
 
-def in_shell(made: Made, home: Path, shell: str, code: str) -> str:
-    """Return what a shell prints that has loaded the completion and runs `code`."""
+def in_shell(made: Made, home: Path, shell: str, code: str, before: str = "") -> str:
+    """Return what a shell prints that runs `before`, loads the completion and runs `code`."""
     environ = {
         "PATH": f"{made.launcher.parent}:{os.environ['PATH']}",
         "HOME": str(home),
         "LANG": "C.UTF-8",
     }
     done = subprocess.run(
-        [shell_path(shell), *BARE[shell], "-c", f"{LOAD[shell]}\n{code}"],
+        [shell_path(shell), *BARE[shell], "-c", f"{before}\n{LOAD[shell]}\n{code}"],
         env=environ,
         cwd=home,
         capture_output=True,
@@ -69,6 +71,37 @@ def test_the_shell_evaluates_what_the_command_writes(
     shown = in_shell(made, tmp_path, shell, code)
     assert shown.startswith("3 /usr /usr\n/bin\n")
     assert "went" in shown
+    assert [*(tmp_path / ".cache/cli-host/shell").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("shell", "before"),
+    [("bash", "shopt -s expand_aliases; "), ("zsh", ""), ("fish", "")],
+    ids=LOAD,
+)
+def test_an_alias_of_the_programs_name(
+    made: Made, tmp_path: Path, shell: str, before: str
+) -> None:
+    alias = f"{before}alias cli='cli --color never'"
+    assert in_shell(made, tmp_path, shell, "cli go to /usr; pwd", alias) == "/usr\n"
+
+
+@pytest.mark.parametrize(
+    "lines", ["exit 7", "set -e; false", "return 4", "export LEFT=1; return 4"]
+)
+@pytest.mark.parametrize("shell", LOAD)
+def test_no_line_keeps_the_file(
+    made: Made, tmp_path: Path, shell: str, lines: str
+) -> None:
+    if shell == "fish" and lines.startswith("set -e"):
+        lines = "exec true"  # fish has no such option
+    code = f'cli go lines "{lines}"; echo "{STATUS[shell]} $LEFT"'
+    goes_on = "return" in lines
+    left = "1" if "LEFT" in lines else ""
+    lines_shown = in_shell(made, tmp_path, shell, code).splitlines()
+    # With -c, bash itself complains if `set -e` ends it inside a function.
+    shown = [line for line in lines_shown if "pop_var_context" not in line]
+    assert shown == ([f"3 {left}"] if goes_on else [])
     assert [*(tmp_path / ".cache/cli-host/shell").iterdir()] == []
 
 
@@ -166,6 +199,7 @@ def test_what_listings_and_pages_show(made: Made) -> None:
     listed = json.loads(made.run("go", "--format", "json").stdout)["commands"]
     assert {one["path"][-1]: one["shell"] for one in listed} == {
         "inner": True,
+        "lines": True,
         "plain": False,
         "to": True,
     }
