@@ -77,7 +77,7 @@ def man_page(date: str) -> Iterator[str]:
         if not command.definition.get("hidden"):
             yield from _command(command)
 
-    for name in TOPICS:
+    for name in TOPICS[1:]:  # the options are above
         yield f".SH {name.replace('-', ' ').upper()}"
         yield from _paragraphs(topic(name, _NAME))
 

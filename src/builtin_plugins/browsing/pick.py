@@ -37,6 +37,7 @@ _PREVIEW = 'set -f; words={1}; exec "$CLI_PICK_PROGRAM" $CLI_PICK_OPTIONS help $
     "Choose a command on the terminal and run it",
     {**WORDS, "required": False},
     argument("--print", "Print the command line instead of running it."),
+    hidden=True,  # rarely needed, so only `--all` lists it
 )
 def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
     """Choose a command on the terminal; answer its questions, see its command line, and run it.

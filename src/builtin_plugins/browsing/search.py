@@ -15,7 +15,7 @@ from host.pages.session import Session
 
 @self_command(
     "search",
-    "Find commands by name or description",
+    "Find commands that you have, by name or description",
     argument("text...", required=True, complete="none"),
     ALL,
     LISTING_FORMAT,

@@ -8,6 +8,7 @@ from host.pages.session import Session
 @self_command(
     "lock",
     "Rebuild the lock",
+    hidden=True,  # rarely needed, so only `--all` lists it
 )
 def lock(session: Session) -> None:
     """Rebuild the lock, the cache of the plugins' declarations.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     _Row: TypeAlias = "Category | Command | _Part"
 
 _WIDEST_NAME = 32  # columns for names; a wider name gets a line of its own
+_OPTIONS_WIDTH = 80  # columns for the names of the global options
 
 
 def text_page(listing: Listing, terminal: Terminal) -> str:
@@ -39,7 +40,11 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
     if not rows:
         page.add("", "Nothing to list here.")
 
-    page.table("Options", listing.options)
+    if listing.options:
+        # The names are enough here: `help options` explains them.
+        names = ", ".join(forms for forms, _ in listing.options)
+        columns = min(terminal.width, _OPTIONS_WIDTH) - 2
+        page.lines("Options", wrap(names, columns))
     if listing.notes:
         page.add("", *map(printable, listing.notes))
     return page.text()

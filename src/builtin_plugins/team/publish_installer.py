@@ -16,6 +16,7 @@ _SCHEMES = ("https", "ssh", "git", "file")
     "publish-installer",
     "Print an install.sh for your team",
     argument("source", complete="none"),
+    hidden=True,  # rarely needed, so only `--all` lists it
 )
 def publish_installer(session: Session, source: str | None) -> None:
     """Print an install.sh that installs the program and runs self init --from SOURCE.

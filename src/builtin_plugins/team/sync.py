@@ -52,7 +52,7 @@ _MOST_NAMED = 5  # changed files that are named
 
 @self_command(
     "sync",
-    "Update this installation from its team's repository",
+    "Update everything from the team's repository: commands and plugins",
     YES,
     TIMEOUT,
 )

@@ -691,3 +691,25 @@ def test_a_closed_pipe_is_quiet(many: Made) -> None:
     )
     assert done.stderr == ""
     assert done.stdout in ("0\n", "141\n")
+
+
+def test_the_global_options_are_two_lines_on_the_root_page(install: Install) -> None:
+    made = install({"commands/a.sh": BASH})
+    page = made.run().stdout
+    options = page.partition("\nOptions:\n")[2].partition("\n\n")[0]
+    assert [line.split(",")[0] for line in options.splitlines()] == [
+        "  -h",
+        "  --safe",
+    ]
+    assert "`cli help options|" in page
+    explained = made.run("help", "options").stdout
+    for forms in options.replace("\n", "").split(", "):
+        assert f"\n  {forms.strip(' ,')}  " in explained, forms
+
+
+def test_commands_for_rare_work_are_listed_with_all(install: Install) -> None:
+    made = install()
+    shown, everything = (made.run("self", *words).stdout for words in ([], ["--all"]))
+    for name in ("lock", "pick", "publish-installer"):
+        assert f"\n  {name} " not in shown
+        assert f"\n  {name} " in everything

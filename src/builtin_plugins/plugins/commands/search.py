@@ -21,7 +21,7 @@ _HEADER = ("NAME", "VERSION", "OWNER", "DESCRIPTION")
 
 @self_command(
     "plugin search",
-    "Find plugins in the catalogues that cli.json names",
+    "Find plugins to add, in your team's catalogues",
     argument("text...", complete="none"),
     FORMAT,
     TIMEOUT,

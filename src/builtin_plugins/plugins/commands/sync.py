@@ -33,7 +33,7 @@ from host.pages.session import Session
 
 @self_command(
     "plugin sync",
-    "Add the plugins that a shared registry lists",
+    "Add missing plugins, in the versions of registry.json",
     argument("file"),
     DRY_RUN,
     YES,

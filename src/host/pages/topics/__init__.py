@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 
+from host.pages.global_options import OPTIONS
 from host.pages.session import Session
 from host.text import printable
 
 DOCS = "https://cli-host.github.io/cli-host/"
 TOPICS = (
+    "options",
     "definitions",
     "arguments",
     "precedence",
@@ -21,7 +23,17 @@ TOPICS = (
 
 def topic(name: str, program: str) -> str:
     """Return the page of a topic."""
+    if name == "options":
+        return _options()
     return _text(name).replace("{program}", program)
+
+
+def _options() -> str:
+    column = max(map(len, OPTIONS)) + 2
+    lines = ["Options of the program, which come before the words of a command:", ""]
+    for forms, text in OPTIONS.items():
+        lines.append(f"  {forms.ljust(column)}{text}")
+    return "\n".join([*lines, ""])
 
 
 def without_installation(session: Session) -> str:
