@@ -28,7 +28,6 @@ LINK = "/usr/local/bin/cli"
         "a link": (f"ln -s /bin/true {LINK}", LINK),
         "a file": (f"touch {LINK}", LINK),
         "this clone's launcher": ("touch core/cli", "core/cli"),
-        "another dangling link": (f"ln -s gone {LINK}", LINK),
         "elsewhere": (
             'mount -o remount,ro /usr/local; mkdir -p "$HOME/.local/bin"; '
             'ln -s /bin/true "$HOME/.local/bin/cli"',
