@@ -66,17 +66,20 @@ def check_owner(environment: str) -> None:
         path, above = "", start
         while path != above:
             path = above
-            if can_be_exchanged(path):
+            if can_change(path, sticky=path != start):
                 raise PermissionError(f"{path}: other users can change this directory")
             above = os.path.dirname(path)
 
 
-def can_be_exchanged(directory: str) -> bool:
-    """Return whether other users can change what is in a directory."""
+def can_change(directory: str, *, sticky: bool) -> bool:
+    """Return whether other users can change what is in a directory.
+
+    With `sticky`, they may add to it, but not rename the entries of others.
+    """
     status = os.stat(directory)
     if status.st_uid not in (0, os.geteuid()):
         return True
-    if status.st_mode & stat.S_ISVTX:
+    if sticky and status.st_mode & stat.S_ISVTX:
         return False
     # On many systems, each user has a group of the same number, which may write to the home.
     is_own_group = status.st_gid == os.getegid() == os.geteuid()
