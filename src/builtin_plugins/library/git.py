@@ -71,8 +71,7 @@ class Git:
     """A callable that runs git in `directory`.
 
     `login` has the environment variables from `login_of`, with which git logs in to a server. Each
-    call may take at most `seconds`, and inherits the descriptors `held`. `on_wait` is called with a
-    message while another process updates the checkout.
+    call may take at most `seconds`.
     """
 
     directory: str

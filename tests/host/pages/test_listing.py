@@ -703,8 +703,8 @@ def test_the_global_options_are_two_lines_on_the_root_page(install: Install) -> 
     ]
     assert "`cli help options|" in page
     explained = made.run("help", "options").stdout
-    for forms in options.replace("\n", "").split(", "):
-        assert f"\n  {forms.strip(' ,')}  " in explained, forms
+    for form in options.replace("\n", "").split(", "):
+        assert form.strip(" ,") in explained
 
 
 def test_commands_for_rare_work_are_listed_with_all(install: Install) -> None:
