@@ -21,6 +21,7 @@ from host.caller import home, xdg_home
 from host.files.paths import read_regular
 from host.installation import Layout
 from host.pages.session import Session
+from host.processes.importing import complete_import_path
 
 # Linux splits a shebang at its first blank and reads only 255 bytes of it.
 _LONGEST_SHEBANG = 250
@@ -29,9 +30,15 @@ _INSTALLATIONS = "cli-host-installations"
 _LARGEST = 1 << 14  # size limit of a launcher, in bytes
 
 
+def environment() -> str:
+    """Return the directory of the Python environment that this program runs in."""
+    complete_import_path()  # a launcher skips `site`, which finds it out
+    return sys.prefix
+
+
 def in_venv() -> bool:
     """Return whether this program runs in a virtual environment."""
-    return sys.prefix != sys.base_prefix
+    return environment() != sys.base_prefix
 
 
 def launcher_text(interpreter: str) -> str:
@@ -56,7 +63,7 @@ def launcher_text(interpreter: str) -> str:
         "launcher",
         HEAD=head,
         PACKAGES=_expression(str(packages)),
-        PREFIX=repr(sys.prefix),
+        PREFIX=repr(environment()),
     )
     return texts["launcher"]
 
@@ -67,7 +74,7 @@ def _expression(packages: str) -> str:
     The directory `lib/pythonX.Y` gets the version of the interpreter: an environment that is made
     again with another Python keeps its path, and with it this launcher.
     """
-    library = os.path.join(sys.prefix, "lib", "python")
+    library = os.path.join(environment(), "lib", "python")
     version = "{}.{}".format(*sys.version_info)
     inside = packages.removeprefix(library + version)
     if inside == packages:
@@ -83,7 +90,7 @@ def interpreter() -> str:
     """
     if not in_venv():
         return sys.executable
-    plain = os.path.join(sys.prefix, "bin", "python")
+    plain = os.path.join(environment(), "bin", "python")
     if not os.path.exists(plain):
         return sys.executable
     return plain
@@ -133,7 +140,7 @@ def write_man_page(name: str) -> Path:
     The text is the man page of `cli` with each "cli" in bold replaced: `release/share.py` prints
     the program's name in bold. If that page is missing, nothing is written.
     """
-    pages = Path(sys.prefix, "share", "man", "man1")
+    pages = Path(environment(), "share", "man", "man1")
     shipped = pages / "cli.1"
     page = pages / f"{name}.1"
     if page == shipped or not shipped.is_file():
@@ -175,7 +182,7 @@ def record_installation(root: str) -> None:
         return
 
     line = os.fsencode(f"{root}\n")
-    path = os.path.join(sys.prefix, _INSTALLATIONS)
+    path = os.path.join(environment(), _INSTALLATIONS)
     with suppress(OSError), open(path, "a+b") as file:  # it may belong to root
         file.seek(0)
         if line not in file.readlines():
@@ -218,7 +225,7 @@ def is_launcher(path: str, *, anywhere: bool = False) -> bool:
         return False
     if anywhere:
         return True
-    return os.fsencode(sys.prefix) in content
+    return os.fsencode(environment()) in content
 
 
 def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:

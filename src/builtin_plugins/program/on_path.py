@@ -5,7 +5,6 @@ The links are in ~/.local, and they replace nothing.
 
 import os
 import shlex
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from builtin_plugins.library.files import atomic
 from builtin_plugins.program import completion
 from builtin_plugins.program.launcher import (
+    environment,
     in_venv,
     is_launcher,
     local_bin,
@@ -93,7 +93,7 @@ def _link_man_page(name: str, environ: Mapping[str, str]) -> None:
     if not in_venv():
         return
     # `man` looks beside each directory on PATH.
-    if f"{sys.prefix}/bin" in environ.get("PATH", "").split(":"):
+    if f"{environment()}/bin" in environ.get("PATH", "").split(":"):
         return
 
     pages = os.path.join(home(environ), ".local", "share", "man", "man1")

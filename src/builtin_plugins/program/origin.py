@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ import importlib_metadata
 
 import host
 from builtin_plugins.library.bounded_call import bounded_call
-from builtin_plugins.program.launcher import interpreter
+from builtin_plugins.program.launcher import environment, interpreter
 from host import OperationError, find_program, masked_text
 from host.hook_marker import OWN_DISTRIBUTION
 from host.processes.importing import complete_import_path
@@ -89,11 +88,11 @@ def origin_of_program(environ: Mapping[str, str], launcher: str) -> Origin:
         return Origin(what, update, removal)
 
     # One tool may contain this program for another one, so its folder has the tool's name.
-    name = os.path.basename(sys.prefix)
-    if os.path.exists(os.path.join(sys.prefix, "uv-receipt.toml")):
+    name = os.path.basename(environment())
+    if os.path.exists(os.path.join(environment(), "uv-receipt.toml")):
         tool = ("uv", "tool")
         return _of_installer("uv", (*tool, "upgrade", name), (*tool, "uninstall", name))
-    if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
+    if os.path.exists(os.path.join(environment(), "pipx_metadata.json")):
         return _of_installer(
             "pipx", ("pipx", "upgrade", name), ("pipx", "uninstall", name)
         )
@@ -106,7 +105,7 @@ def _of_single_file(archive: str, launcher: str) -> Origin:
     if os.path.exists(launcher):
         command = shlex.join(("python3", archive, "self", "launcher", launcher))
         update += f", and run: {command}"
-    return Origin(what, update, shlex.join(("rm", "-r", archive, sys.prefix)))
+    return Origin(what, update, shlex.join(("rm", "-r", archive, environment())))
 
 
 def _of_clone(clone: str) -> Origin:
@@ -120,7 +119,7 @@ def _of_clone(clone: str) -> Origin:
 
 
 def _of_installer(installer: str, update: Command, removal: Command) -> Origin:
-    what = f"{sys.prefix}: {installer} installed this program"
+    what = f"{environment()}: {installer} installed this program"
     return Origin(what, shlex.join(update), shlex.join(removal), (update,))
 
 
@@ -129,7 +128,7 @@ def _of_environment() -> Origin:
     python = interpreter()
     installer = _metadata("INSTALLER").strip() or "pip"
     if installer == "conda":
-        what = f"{sys.prefix}: conda installed this program"
+        what = f"{environment()}: conda installed this program"
         name = OWN_DISTRIBUTION
         return Origin(what, f"conda update {name}", f"conda remove {name}")
     if installer == "uv":
@@ -139,7 +138,7 @@ def _of_environment() -> Origin:
         install = (python, "-m", "pip", "install")
         removal = (python, "-m", "pip", "uninstall")
     else:
-        what = f"{sys.prefix}: {installer} installed this program"
+        what = f"{environment()}: {installer} installed this program"
         advice = f"it with {installer}"
         return Origin(what, f"update {advice}", f"remove {advice}")
 
@@ -181,7 +180,7 @@ def _clone() -> str:
     A user's repository may have an environment `.venv`, too, with this program in it. So the
     record of pip decides, and never a file of the clone: git may be about to rewrite that.
     """
-    clone, name = os.path.split(sys.prefix)
+    clone, name = os.path.split(environment())
     if name != ".venv" or not os.path.lexists(os.path.join(clone, ".git")):
         return ""
 
@@ -195,14 +194,14 @@ def _clone() -> str:
 def installed_commit() -> str:
     """Return the commit from which the clone's environment was made, or "" if that is unknown."""
     with suppress(OSError, ValueError):
-        return Path(sys.prefix, _COMMIT).read_text(encoding="ascii").strip()
+        return Path(environment(), _COMMIT).read_text(encoding="ascii").strip()
     return ""
 
 
 def _single_file() -> str:
     """Return the single file from which this program's environment was unpacked, or ""."""
     with suppress(OSError):
-        content = Path(sys.prefix, _ARCHIVE).read_bytes()
+        content = Path(environment(), _ARCHIVE).read_bytes()
         return os.fsdecode(content).removesuffix("\n")
     return ""
 

@@ -2,7 +2,6 @@
 
 import glob
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
@@ -87,7 +86,7 @@ def _remaining(
             yield f"  {path}: a record of runs{how_to_remove}"
 
     origin = origin_of_program(session.environ, launcher.launcher_of(session.layout))
-    yield f"  {sys.prefix}: the program; to remove it: {origin.removal}"
+    yield f"  {launcher.environment()}: the program; to remove it: {origin.removal}"
     for sibling in siblings:
         yield f"  {sibling}: another installation, which needs the program"
 
@@ -218,7 +217,7 @@ def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:
             page = os.path.join(directory, "share/man/man1", name)
             if not os.path.islink(page):
                 continue
-            if os.readlink(page).startswith(f"{sys.prefix}/"):
+            if os.readlink(page).startswith(f"{launcher.environment()}/"):
                 yield page
 
 

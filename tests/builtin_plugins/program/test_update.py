@@ -265,6 +265,7 @@ def test_a_clone_is_pulled_and_installed(
     assert _version(clone / ".venv/bin/python") == "0.2.0"
     assert (made.root / "config/settings.conf").read_text() == "A=1\n"
     assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+    assert "launcher" not in made.run("self", "doctor").stdout
     assert (
         made.run("self", "update", "--check").stdout
         == f"{second[:12]} is the newest version\n"
