@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host import Category, Command, Page, Record, printable, shortened, width_of
+from host import Category, Command, Page, Record, printable, shortened, width_of, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
