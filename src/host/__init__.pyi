@@ -32,6 +32,9 @@ from host.pages.listing_json import category_json as category_json
 from host.pages.listing_json import command_json as command_json
 from host.pages.page_layout import Page as Page
 from host.plugin_functions import AfterRun as AfterRun
+from host.plugin_functions import Ask as Ask
+from host.plugin_functions import BeforeRun as BeforeRun
+from host.plugin_functions import Refuse as Refuse
 from host.plugin_functions import SecretScheme as SecretScheme
 from host.processes.programs import find_program as find_program
 from host.processes.requirements import Requirement as Requirement
@@ -52,6 +55,7 @@ from host.records import FinishedRun as FinishedRun
 from host.records import Installation as Installation
 from host.records import Limit as Limit
 from host.records import Plan as Plan
+from host.records import PlannedRun as PlannedRun
 from host.records import PluginFile as PluginFile
 from host.records import PluginOrder as PluginOrder
 from host.records import Watch as Watch

@@ -35,7 +35,7 @@ import pluggy
 
 from host.hook_marker import GROUP
 from host.listing import Command, Listing, Terminal
-from host.plugin_functions import AfterRun, SecretScheme
+from host.plugin_functions import AfterRun, BeforeRun, SecretScheme
 from host.record import CommandTree, EnvSource
 from host.records import (
     BrokenPlugin,
@@ -139,6 +139,29 @@ def secret_schemes(installation: Installation) -> Iterable[SecretScheme]:
 
         def read(references, environment):  # acme_cli/op.py
             return {name: fetch(name, environment["OP_ACCOUNT"]) for name in references}
+    """
+
+
+@hookspec
+def before_run(installation: Installation) -> Iterable[BeforeRun]:
+    """Return functions that may refuse a run of some commands, or of all, or ask about it.
+
+    Called when the lock is built. Each function gets a `PlannedRun` in a child process, when the
+    arguments are complete and checked, before required programs, the confirmation and secrets. It
+    returns None, `Refuse(reason)` or `Ask(question)`. Only a person on a terminal can answer:
+    `--yes`, an assistant and a run on other machines cannot. If a function fails or takes longer
+    than 10 seconds, the run is refused. Runs inside other runs are checked, too. This is a rule for
+    people and agents who keep to it, not a boundary::
+
+        @hookimpl
+        def before_run(installation):
+            yield BeforeRun("deploys", "acme_cli.rules:check", words=("deploy",))
+
+        def check(run):  # acme_cli/rules.py
+            if run.origin == "agent" and run.effects == "destroy":
+                return Refuse("agents may not destroy anything")
+            if is_friday():
+                return Ask("Deploy on a Friday?")
     """
 
 

@@ -29,6 +29,39 @@ class SecretScheme(Record):
     folders: "Sequence[str]" = ()
 
 
+class BeforeRun(Record):
+    """A function that may refuse a run of the commands below `words`, or ask about it.
+
+    name       the name that messages show
+    function   "module:attr", called with a `PlannedRun` in a child process. It returns None, a
+               `Refuse` or an `Ask`.
+    words      the leading words of the commands, or () for all commands
+    plugin, folders   set by the host: the plugin that declares it, and its packages
+    """
+
+    name: str
+    function: str
+    words: "Sequence[str]" = ()
+    plugin: str = ""
+    folders: "Sequence[str]" = ()
+
+    def serves(self, words: tuple[str, ...]) -> bool:
+        """Return whether it is for the command `words`."""
+        return words[: len(self.words)] == tuple(self.words)
+
+
+class Refuse(Record):
+    """The answer of a `BeforeRun` function that the run must not start, and why, in one line."""
+
+    reason: str
+
+
+class Ask(Record):
+    """The answer of a `BeforeRun` function that a person must agree first, on a terminal."""
+
+    question: str
+
+
 class AfterRun(Record):
     """A function that is called after each finished run of the commands below `words`.
 

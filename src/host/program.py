@@ -333,6 +333,42 @@ class Program:
         match = self._session.find(command.words)
         return child_of(self._session.catalog, match, self._session.installation)
 
+    def permit(
+        self,
+        words: Sequence[str],
+        args: Sequence[str] = (),
+        *,
+        origin: str,
+        hosts: Sequence[str] = (),
+    ) -> None:
+        """Ask the hooks `before_run` about a run that the caller itself starts on other machines.
+
+        A run that `Program.run` starts asks them itself. `origin` is as in `record`, and `hosts`
+        has the names of the machines. Raises NotConfirmedError if a plugin refuses the run, or asks
+        a question, which nobody can answer for other machines; also SourceError and UsageError::
+
+            program.permit(("deploy", "app"), args, origin="fleet", hosts=["web1", "web2"])
+        """
+        command = self.find(words)
+        calls = self._session.lock.before_runs_of(command.words)
+        if not calls:
+            return
+        # Few installations have such a plugin.
+        from host.launch.before_run import check_policies, planned_run
+        from host.launch.run_masking import masked_arguments, secret_values
+
+        run = self._session.run_with_variables(
+            command.words, command.definition, self._session.run_environ
+        )
+        shown = masked_arguments(run, args, secret_values(run))
+        planned = planned_run(run).replaced(
+            arguments=tuple(shown),
+            effects=self.effects(command, args),
+            origin=origin,
+            hosts=tuple(hosts),
+        )
+        check_policies(calls, planned, run)
+
     def record(
         self,
         words: Sequence[str],

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from host.catalog.definition import Definition
     from host.errors import HostError
-    from host.plugin_functions import AfterRun
+    from host.plugin_functions import AfterRun, BeforeRun
     from host.variables.layers import Variable
 
 
@@ -59,6 +59,31 @@ class CategoryDeclaration(Record):
     words: tuple[str, ...]
     name: str
     description: str = ""
+
+
+class PlannedRun(Record):
+    """A run that is about to start, as a `BeforeRun` function gets it.
+
+    words       the words of the command
+    arguments   its arguments, complete and checked; secret values are masked
+    definition  its `Definition`
+    effects     "read", "change" or "destroy", with those of the given options
+    directory   the directory in which it starts
+    user        the name of the account
+    origin      what started it, as in a `FinishedRun`
+    client      the assistant, the coding agent or another program that asked for it, or {}
+    hosts       for a run on other machines, their names
+    """
+
+    words: tuple[str, ...]
+    arguments: tuple[str, ...]
+    definition: Definition
+    effects: str
+    directory: str
+    user: str
+    origin: str
+    client: Mapping[str, str] = {}
+    hosts: tuple[str, ...] = ()
 
 
 class FinishedRun(Record):
@@ -267,6 +292,8 @@ class Plan(Record):
     limits      how the run is recorded and limited: a `Limit` for each key that a file sets
     errors      the `HostError`s that prevent the run, the first one first
     after       the functions of plugins that are called after the run
+    before      the functions of plugins that are asked before the run
+    asked       what these functions would ask the user
     """
 
     words: tuple[str, ...]
@@ -282,3 +309,5 @@ class Plan(Record):
     limits: Mapping[str, Limit]
     errors: tuple[HostError, ...]
     after: Sequence[AfterRun] = ()
+    before: Sequence[BeforeRun] = ()
+    asked: tuple[str, ...] = ()

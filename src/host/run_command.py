@@ -33,6 +33,11 @@ class UserQuestions(Questions):
                 may_ask=self.may_ask,
             )
 
+    def policy(self, run: Run, question: str) -> None:
+        from host.launch.before_run import ask_policy
+
+        ask_policy(run, question, may_ask=self.may_ask)
+
     def arguments(
         self, run: Run, missing: "MissingArgumentsError"
     ) -> "tuple[Sequence[str], Mapping[str, str]]":

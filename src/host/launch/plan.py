@@ -56,6 +56,12 @@ class Questions:
 
         check_trust(definition, run.program, words)
 
+    def policy(self, run: "Run", question: str) -> None:
+        """Return if the user may be asked what a plugin asks; otherwise raise NotConfirmedError."""
+        from host.launch.before_run import check_can_ask
+
+        check_can_ask(run, question, may_ask=self.may_ask)
+
     def arguments(
         self, _: "Run", missing: "MissingArgumentsError"
     ) -> "tuple[Sequence[str], Mapping[str, str]]":
@@ -165,6 +171,7 @@ class Run(Record):
             self.parse_arguments,
             self.read_variables,
             self.check_variables,
+            self.check_policies,
             self.check_programs,
             self.read_secrets,
             self.check_variables,
@@ -316,6 +323,14 @@ class Run(Record):
             layers.missing,
             pending,
         )
+
+    def check_policies(self) -> None:
+        """Raise NotConfirmedError if a plugin refuses the run, or the user does not agree to it."""
+        calls = self.catalog.lock.before_runs_of(self.words)
+        if calls:
+            from host.launch.before_run import check_policies, planned_run
+
+            check_policies(calls, planned_run(self), self)
 
     def check_programs(self) -> None:
         """Raise MissingError if required programs are missing or have the wrong version."""

@@ -15,7 +15,12 @@ def errors_of(run: "Run") -> list[HostError]:
     """
     # No other step needs what these steps find out. The trust is not among them, because nothing
     # of an untrusted project is read.
-    checks = (run.check_shell, run.check_variables, run.check_programs)
+    checks = (
+        run.check_shell,
+        run.check_variables,
+        run.check_policies,
+        run.check_programs,
+    )
     errors: list[HostError] = []
     messages: set[str] = set()
     for step in run.steps:

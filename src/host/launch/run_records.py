@@ -5,7 +5,6 @@ import time
 
 from host.caller import RECORDED, RUN
 from host.launch.history import (
-    NO_CLIENT,
     EndedRun,
     StartedRun,
     new_id,
@@ -30,26 +29,18 @@ def started_run(
     Without `run_id`, it has the id that its caller has given it, or else a new one.
     """
     environ = run.installation.environ
-    known_id = ""
-    origin = ""
-    client = NO_CLIENT
-    if RECORDED in environ:
-        from host.variables.recorded_variable import parts_of
-
-        known_id, origin, client = parts_of(environ[RECORDED])
-    if not origin:
-        origin, client = origin_of(environ)
+    known_id, origin, client = caller_of(environ)
     if start is None:
         start = time.time()
 
-    shown = _masked_arguments(run)
+    shown = shown_arguments(run)
     return StartedRun(
         id=run_id or known_id or new_id(),
         start=utc_time(start),
         words=run.words,
         arguments=shown,
         masked=masked_positions(run.arguments, shown),
-        directory=_current_directory(),
+        directory=current_directory(),
         user=user_name(),
         host=posix.uname().nodename,
         version=run.installation.config.version,
@@ -61,13 +52,28 @@ def started_run(
     )
 
 
-def _masked_arguments(run: "Run") -> "Sequence[str]":
+def shown_arguments(run: "Run") -> "Sequence[str]":
+    """Return the arguments of a run, masked."""
     if not run.arguments:
         return ()
 
     from host.launch.run_masking import masked_arguments, secret_values
 
     return masked_arguments(run, run.arguments, secret_values(run))
+
+
+def caller_of(
+    environ: "Mapping[str, str]",
+) -> "tuple[str, str, Mapping[str, str]]":
+    """Return the id that the caller has given a run, or "", its origin, and its client."""
+    known_id = ""
+    if RECORDED in environ:
+        from host.variables.recorded_variable import parts_of
+
+        known_id, origin, client = parts_of(environ[RECORDED])
+        if origin:
+            return known_id, origin, client
+    return known_id, *origin_of(environ)
 
 
 def masked_positions(
@@ -102,7 +108,7 @@ def not_started(status: int) -> CommandEnding:
     return CommandEnding(status, 0, False, 0.0)
 
 
-def _current_directory() -> str:
+def current_directory() -> str:
     try:
         return posix.getcwd()
     except OSError:

@@ -10,14 +10,14 @@ from host import records
 from host.catalog.declared_commands import Declared
 from host.catalog.definition import is_reference
 from host.lock.plugin import Plugin
-from host.plugin_functions import AfterRun, SecretScheme
+from host.plugin_functions import AfterRun, BeforeRun, SecretScheme
 from host.record import CommandTree, EnvSource, Record
 from host.variables.layers import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.words import SELF, is_word
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+-]*")
 
-Checked = CommandTree | Declared | EnvSource | SecretScheme | AfterRun
+Checked = CommandTree | Declared | EnvSource | SecretScheme | BeforeRun | AfterRun
 
 
 def check_texts(record: Record) -> None:
@@ -143,7 +143,9 @@ def _scheme(plugin: Plugin, declared: SecretScheme) -> SecretScheme:
     return declared.replaced(plugin=plugin.name, folders=plugin.folders)
 
 
-def _after_run(plugin: Plugin, declared: AfterRun) -> AfterRun:
+def _run_function(
+    plugin: Plugin, declared: BeforeRun | AfterRun
+) -> BeforeRun | AfterRun:
     _check_reference(declared.name, "function", declared.function)
     words = _placed(plugin, declared.words)
     return declared.replaced(
@@ -179,5 +181,6 @@ CHECKED: dict[type[Record], Callable[[Plugin, Any], Checked]] = {
     records.CategoryDeclaration: _declared,
     EnvSource: _source,
     SecretScheme: _scheme,
-    AfterRun: _after_run,
+    BeforeRun: _run_function,
+    AfterRun: _run_function,
 }

@@ -12,7 +12,7 @@ from host.lock.loading import LoadedPlugin, package_files
 from host.lock.lock import Lock, stamp
 from host.lock.plugin import Plugin
 from host.lock.plugin_worker import PluginAnswer
-from host.plugin_functions import AfterRun, SecretScheme
+from host.plugin_functions import AfterRun, BeforeRun, SecretScheme
 from host.record import CommandTree, EnvSource
 from host.records import (
     BrokenPlugin,
@@ -196,6 +196,7 @@ class Collected:
         commands: list[Declared] = []
         sources: list[EnvSource] = []
         schemes: list[SecretScheme] = []
+        before_runs: list[BeforeRun] = []
         after_runs: list[AfterRun] = []
         for place, record in sorted(self.checked, key=_place_of):
             order = 1 + places.index(place)
@@ -211,6 +212,8 @@ class Collected:
                 sources.append(record)
             elif isinstance(record, SecretScheme):
                 schemes.append(record)
+            elif isinstance(record, BeforeRun):
+                before_runs.append(record)
             else:
                 after_runs.append(record)
 
@@ -225,6 +228,7 @@ class Collected:
             stamps=self.stamps,
             disabled=self.disabled,
             schemes=schemes,
+            before_runs=before_runs,
             after_runs=after_runs,
             first_declared=min(orders, default=None),
             first_words=self._first_words(trees),

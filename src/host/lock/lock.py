@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from host.catalog.declared_commands import Declared
     from host.lock.plugin import Plugin
-    from host.plugin_functions import AfterRun, SecretScheme
+    from host.plugin_functions import AfterRun, BeforeRun, SecretScheme
 
     _Words = Sequence[Sequence[str]]
 
-FORMAT = b"cli-host lock 23 "
+FORMAT = b"cli-host lock 24 "
 # nanoseconds; FAT stores file times in steps of two seconds
 SLOWEST_CLOCK = 2_100_000_000
 _HASH_KEY = 0x636C69
@@ -72,6 +72,7 @@ class Lock(Record):
     stamps: "Mapping[str, str]" = _NOTHING
     disabled: "Mapping[str, _Words]" = _parsed_later("disabled", _NOTHING)
     schemes: "Sequence[SecretScheme]" = ()
+    before_runs: "Sequence[BeforeRun]" = ()
     after_runs: "Sequence[AfterRun]" = ()
     first_declared: int | None = None
     first_words: "Mapping[str, Mapping[str, str]]" = _parsed_later(
@@ -80,6 +81,10 @@ class Lock(Record):
 
     # the lines of the lock file for the values that are parsed later
     unparsed = memoryview(b"")
+
+    def before_runs_of(self, words: "tuple[str, ...]") -> "list[BeforeRun]":
+        """Return the functions of plugins that are asked before a run of the command `words`."""
+        return [call for call in self.before_runs if call.serves(words)]
 
     def after_runs_of(self, words: "tuple[str, ...]") -> "list[AfterRun]":
         """Return the functions of plugins that are called after a run of the command `words`."""
@@ -176,11 +181,12 @@ def _parse(content: bytes, key: str) -> Lock:
         stamps=values["stamps"],
         first_declared=values["first_declared"],
     )
-    # Most installations have neither.
-    if values["schemes"] or values["after_runs"]:
-        from host.plugin_functions import AfterRun, SecretScheme
+    # Most installations have none of these.
+    if values["schemes"] or values["before_runs"] or values["after_runs"]:
+        from host.plugin_functions import AfterRun, BeforeRun, SecretScheme
 
         lock.schemes = [SecretScheme.of_row(row) for row in values["schemes"]]
+        lock.before_runs = [BeforeRun.of_row(row) for row in values["before_runs"]]
         lock.after_runs = [AfterRun.of_row(row) for row in values["after_runs"]]
     lock.unparsed = memoryview(content)[end + 1 :]
     return lock

@@ -59,6 +59,7 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "trees": _rows(lock.trees),
         "sources": _rows(lock.sources),
         "schemes": _rows(lock.schemes),
+        "before_runs": _rows(lock.before_runs),
         "after_runs": _rows(lock.after_runs),
         "first_declared": lock.first_declared,
     }

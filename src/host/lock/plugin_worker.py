@@ -28,7 +28,13 @@ _HOOK_SECONDS = 10.0
 
 _RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
 _COMMAND = CommandDeclaration.__name__
-PLANNING_HOOKS = ("discover_commands", "env_sources", "secret_schemes", "after_run")
+PLANNING_HOOKS = (
+    "discover_commands",
+    "env_sources",
+    "secret_schemes",
+    "before_run",
+    "after_run",
+)
 
 
 class PluginAnswer(NamedTuple):

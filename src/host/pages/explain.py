@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from host.pages.global_options import GlobalOptions
     from host.pages.session import Session
-    from host.plugin_functions import AfterRun
+    from host.plugin_functions import AfterRun, BeforeRun
 
 _INDENT = 2
 
@@ -74,6 +74,17 @@ def explain(session: Session, options: GlobalOptions) -> int:
     else:
         session.show(_page(session, run, plan, explanation))
     return status
+
+
+class _Questions(Questions):
+    """Keeps what the plugins of the run would ask."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def policy(self, run: Run, question: str) -> None:
+        super().policy(run, question)
+        self.asked.append(question)
 
 
 def plan_of(session: Session, words: Sequence[str]) -> Plan:
@@ -116,6 +127,8 @@ def _planned(session: Session, words: Sequence[str]) -> tuple[Run, Plan]:
         question=run.question,
         effects=run.effects,
         limits=_limits(run),
+        before=tuple(run.catalog.lock.before_runs_of(run.words)),
+        asked=tuple(getattr(run.questions, "asked", ())),
         after=tuple(run.catalog.lock.after_runs_of(run.words)),
         errors=tuple(errors),
     )
@@ -133,7 +146,7 @@ def _run_of(session: Session, words: tuple[str, ...]) -> Run:
         what = f"--explain: {words[0]} is a part of {session.program} itself, and runs no command"
         raise UsageError(what, "name a command")
 
-    questions = Questions()
+    questions = _Questions()
     questions.may_ask = session.may_ask
     questions.assume_yes = session.assume_yes
     run = find_run(
@@ -243,6 +256,8 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
         "question": _text(plan.question),
         "effects": plan.effects,
         "limits": limits,
+        "before_run": list(map(_call, plan.before)),
+        "asked": plan.asked,
         "after_run": list(map(_call, plan.after)),
         "errors": list(map(_error, plan.errors)),
         "status": status,
@@ -256,7 +271,7 @@ def _text(text: str) -> str | None:
     return text
 
 
-def _call(call: AfterRun) -> dict[str, str]:
+def _call(call: BeforeRun | AfterRun) -> dict[str, str]:
     return {"plugin": call.plugin, "name": call.name, "function": call.function}
 
 
@@ -294,10 +309,9 @@ def _page(
         limits.append((key, _limit_text(limit, root)))
     _add_table(page, "Limits", limits)
 
-    calls = []
-    for call in plan.after:
-        calls.append((call.name, f"{call.function}{FROM}plugin {call.plugin}"))
-    _add_table(page, "After the run", calls)
+    asked = [("asks", question) for question in plan.asked]
+    _add_table(page, "Before the run", [*map(_call_row, plan.before), *asked])
+    _add_table(page, "After the run", list(map(_call_row, plan.after)))
 
     errors = []
     for error in plan.errors:
@@ -310,6 +324,10 @@ def _page(
             "A program that is not checked is started for its version by the run."
         )
     return page.text()
+
+
+def _call_row(call: BeforeRun | AfterRun) -> tuple[str, str]:
+    return call.name, f"{call.function}{FROM}plugin {call.plugin}"
 
 
 def _facts(

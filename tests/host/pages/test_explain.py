@@ -228,7 +228,7 @@ def test_the_page(everything):
     assert [*(made.home / "marks").iterdir()] == []
     narrow = [line for line in page.splitlines() if str(made.root) not in line]
     assert max(map(width_of, narrow)) <= 80
-    made.write({"core/cli.json": {"name": "x", "version": "1", "record": "output"}})
+    made.write({"core/cli.json": {"name": "x", "version": "1", "record": False}})
     _, plan = explained(made, *words, options=["--yes"], **run)
     assert plan["limits"]["record"]["value"] is True
     assert plan["status"] == 0

@@ -75,6 +75,7 @@ def run_or_preview(
     view = view_for(params["form"], job.hosts, group=group, diff=params["diff"])
 
     words, args = job.recorded_as(program)
+    program.permit(words, args, origin="fleet", hosts=[*job.hosts])
     secrets = job.secret_values()
     recorded = program.record(words, args, origin="fleet", secrets=secrets)
     job.recorded = recorded.environment({})
