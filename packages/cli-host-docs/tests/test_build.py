@@ -95,23 +95,24 @@ def test_no_value_of_a_variable_is_on_a_page(cli: Cli, form: str) -> None:
     assert "DB_PASSWORD" in text.replace("\\", "")
 
 
-def test_check_reports_stale_pages_and_writes_nothing(cli: Cli) -> None:
+def test_only_what_has_changed_is_written(cli: Cli) -> None:
     build = ("docs", "build", "--output", "pages")
-    assert cli.run(*build, "--check")[0] == 1
-    assert not (cli.home / "pages").exists()
-    assert cli.run(*build)[0] == 0
-    assert cli.run(*build, "--check") == (0, "", "")
+    count = cli.run(*build)[2]
+    assert cli.run(*build)[2] == count.replace("changed: 3", "changed: 0")
     cli.command("deploy status", description="Another text")
-    shutil.rmtree(cli.root / "commands/deploy/app")
     cli.command("db dump")
-    assert cli.run(*build, "--check") == (
-        1,
-        "",
-        "acme docs build: stale: pages/db/index.md, pages/deploy/index.md, pages/index.md; "
-        "run the same command without --check\n",
-    )
+    assert "changed: 3\n" in cli.run(*build)[2]  # of db, deploy and the first page
+
+
+def test_an_invalid_definition_is_status_1(cli: Cli) -> None:
+    build = ("docs", "build", "--output", "pages")
     assert cli.run(*build)[0] == 0
-    assert cli.run(*build, "--check") == (0, "", "")
+    cli.command("db dump")
+    (cli.root / "commands/deploy/status/command.json").write_text("{")
+    status, _, err = cli.run(*build)
+    assert status == 1
+    assert "commands/deploy/status/command.json" in err
+    assert (cli.home / "pages/db/index.md").exists(), "the others are written"
 
 
 def test_a_page_of_a_category_that_is_gone_goes_and_other_files_stay(cli: Cli) -> None:
@@ -121,8 +122,6 @@ def test_a_page_of_a_category_that_is_gone_goes_and_other_files_stay(cli: Cli) -
     own = cli.home / "pages/own.md"
     own.write_text("mine")
     shutil.rmtree(cli.root / "commands/db")
-    status, _, err = cli.run(*build, "--check")
-    assert (status, "pages/db/index.md" in err) == (1, True)
     assert cli.run(*build)[0] == 0
     assert not (cli.home / "pages/db/index.md").exists()
     assert own.read_text() == "mine"
@@ -145,7 +144,6 @@ def test_a_list_of_commands_between_two_marks(cli: Cli) -> None:
         "# Us\n<!-- commands begin -->\nold\n<!-- commands end -->\nrest\n"
     )
     inject = ("docs", "build", "--inject", "README.md", "deploy")
-    assert cli.run(*inject, "--check")[0] == 1
     assert cli.run(*inject)[0] == 0
     assert readme.read_text() == (
         "# Us\n<!-- commands begin -->\n\n"
@@ -153,10 +151,9 @@ def test_a_list_of_commands_between_two_marks(cli: Cli) -> None:
         "- `acme deploy status [args…]`: Do deploy status\n"
         "\n<!-- commands end -->\nrest\n"
     )
-    assert cli.run(*inject, "--check") == (0, "", "")
     cli.command("deploy status", description=HOSTILE[-1])
     cli.run(*inject)
-    assert cli.run(*inject, "--check") == (0, "", "")
+    assert "changed: 0" in cli.run(*inject)[2]
     readme.write_text("no marks")
     assert cli.run(*inject) == (
         1,

@@ -1,4 +1,4 @@
-"""`docs build`: pages in a directory, a list of commands in a file, or a check of both."""
+"""`docs build`: pages in a directory, and a list of commands in a file."""
 
 from __future__ import annotations
 
@@ -17,27 +17,25 @@ BEGIN, END = "<!-- commands begin -->", "<!-- commands end -->"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write stale files or, with `--check`, report them; return the exit status."""
+    """Write stale files; return the exit status, which is 1 if a definition is invalid."""
     program = Program.current()
     own_command = program.find(program.words)
     values = program.arguments(own_command, arguments)
     output = values.get("ARG_OUTPUT", "")
     file = values.get("ARG_INJECT", "")
     texts = _texts(program, values, output, file)
+    # The definitions were read now, with a warning for each that is invalid.
+    lacks_commands = bool(program.messages.warned)
 
     stale = []
     for path, text in texts.items():
         if not _is_same(_read(path), text):
             stale.append(path)
 
-    if values["ARG_CHECK"] == "true":
-        _check(stale)
-        return 0
-
     for path in stale:
         _write(path, texts[path], Path(output))
     program.messages.line(f"files: {len(texts)}, changed: {len(stale)}")
-    return 0
+    return 1 if lacks_commands else 0
 
 
 def _texts(
@@ -59,13 +57,6 @@ def _texts(
         path = Path(file)
         texts[path] = _injected(path, list_of_commands)
     return texts
-
-
-def _check(stale: Sequence[Path]) -> None:
-    """Raise OperationError if a file is stale."""
-    if stale:
-        names = ", ".join(map(str, sorted(stale)))
-        raise OperationError(f"stale: {names}", "run the same command without --check")
 
 
 def _chosen(program: Program, values: dict[str, str]) -> list[Command]:

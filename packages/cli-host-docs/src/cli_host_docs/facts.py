@@ -12,14 +12,12 @@ def visible_commands(program: Program) -> list[Command]:
 
     Commands of a project that contains the current directory are excluded.
     """
-    commands = own_commands(program)
-    return [command for command in commands if not command.definition.hidden]
-
-
-def own_commands(program: Program) -> list[Command]:
-    """Return the commands of the installation and its plugins, but none of a project."""
     commands = program.commands(everything=True)
-    return [command for command in commands if command.origin != "project"]
+    return [
+        command
+        for command in commands
+        if command.origin != "project" and not command.definition.hidden
+    ]
 
 
 def usage(program: str, command: Command) -> str:

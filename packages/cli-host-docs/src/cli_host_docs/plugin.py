@@ -1,4 +1,4 @@
-"""The three commands that the package adds to a program, written in Python."""
+"""The two commands that the package adds to a program, written in Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
 
 _COMMANDS: dict[str, dict[str, Any]] = {
     "build": {
-        "description": "Write pages about commands, or check that they are up to date",
+        "description": "Write pages about commands",
         "effects": "change",
         "args": [
             {
@@ -32,10 +32,6 @@ _COMMANDS: dict[str, dict[str, Any]] = {
                 "description": "Markdown file that gets a list of commands between two markers",
             },
             {
-                "name": "--check",
-                "description": "Write nothing; fail if a file is stale",
-            },
-            {
                 "name": "category...",
                 "description": "Top-level categories (default: all)",
             },
@@ -45,33 +41,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
                 "command": "build --output docs/commands",
                 "description": "write the pages",
             },
-            {"command": "build --output docs/commands --check", "description": "in CI"},
         ],
-    },
-    "diff": {
-        "description": "List the differences between two states of the commands",
-        "effects": "read",
-        "args": [
-            {
-                "name": "old",
-                "required": True,
-                "complete": "directory",
-                "description": "Directory of an installation, or a git ref of this one",
-            },
-            {
-                "name": "new",
-                "complete": "directory",
-                "description": "Directory or git ref; by default, this installation as it is now",
-            },
-            {
-                "name": "--format",
-                "value": "FORMAT",
-                "choices": ["text", "json", "github"],
-                "default": "text",
-                "description": "Format of the list; github annotates a workflow run",
-            },
-        ],
-        "examples": [{"command": "diff origin/main", "description": "before a push"}],
     },
     "skill": {
         "description": "Print a SKILL.md about this program's commands for assistants",
@@ -97,7 +67,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
 def discover_commands(
     installation: Installation,
 ) -> Iterator[CategoryDeclaration | CommandDeclaration]:
-    """Declare `docs build|diff|skill`, which read only definitions and so need no variables."""
+    """Declare `docs build|skill`, which read only definitions and so need no variables."""
     yield CategoryDeclaration(
         ("docs",), "Docs", "Document the commands of this program"
     )
