@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from click.shell_completion import ShellComplete
 
+from cli_host_secrets.check import check
 from conftest import Cli, needs
 
 _GOOD, _BAD = "op://prod/db/password", "op://prod/db"
@@ -93,3 +95,20 @@ def test_real_tools(store: Cli, recipient: str) -> None:
         in out
     )
     assert "hush" not in out
+
+
+def test_tab_offers_categories_and_commands(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.show({})
+    ours = {"CLI_DIR": str(cli.root), "COMMAND_CATEGORY": "secrets"}
+    for name, value in {**cli.environ, **ours, "COMMAND_NAME": "check"}.items():
+        monkeypatch.setenv(name, value)
+
+    def offered(typed: str, *before: str) -> list[str]:
+        complete = ShellComplete(check, {}, "acme", "_ACME_COMPLETE")
+        return [item.value for item in complete.get_completions([*before], typed)]
+
+    assert offered("tr") == ["try"]
+    assert offered("", "try") == ["show"]
+    assert offered("", "try", "show") == []

@@ -79,8 +79,8 @@ def _resolve(
     for key, (value, failure) in answers.items():
         reference = references[key]
         reason = failure
-        if value == "" and not failure:
-            reason = _reason_if_empty(key)
+        if value == "" and not failure and not _may_be_empty(key, reference, reader):
+            reason = "its value is empty"
         if not reason:
             values[key] = value
             continue
@@ -97,11 +97,20 @@ def _resolve(
     return values
 
 
-def _reason_if_empty(key: str) -> str:
-    """Return why a reference with an empty value has failed, or ""."""
+def _may_be_empty(key: str, reference: str, reader: "Offers") -> bool:
+    """Return whether an empty value is the secret, and no sign of a fault.
+
+    It is for a `.env` file, and for one named value of several (`sops:FILE#KEY`): as in `env_files`
+    with the whole file, somebody has written it down.
+    """
     if key == ENV_FILES:
-        return ""  # only a `.env` file may be empty
-    return "its value is empty"
+        return True
+    scheme, _, rest = reference.partition(":")
+    if "#" not in rest:
+        return False
+    return any(
+        known.scheme == scheme and known.file_provider for known in reader.schemes
+    )
 
 
 def _answers(

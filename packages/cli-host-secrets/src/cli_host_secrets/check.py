@@ -8,10 +8,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import click
+from click.shell_completion import CompletionItem
+
 from host import (
     Command,
     Definition,
     HostError,
+    OneLineCommand,
     Program,
     UsageError,
     Variable,
@@ -51,20 +55,47 @@ class _Reference(NamedTuple):
     is_optional: bool
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Print one line for each reference, never a value; return 1 if a reference failed."""
-    program = Program.current()
-    own_command = program.find(program.words)
-    given = program.arguments(own_command, arguments)
-    words = []
-    for index in range(int(given["ARG_WORDS_COUNT"])):
-        words.append(given[f"ARG_WORDS_{index + 1}"])
+def complete_words(
+    ctx: click.Context, _param: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Return the words that can follow in the name of a category or command."""
+    before = tuple(ctx.params.get("words") or ())
+    try:
+        commands = Program.current().commands(everything=True)
+    except HostError:
+        return []
 
+    offered: dict[str, str] = {}
+    for command in commands:
+        *begun, word = command.words[: len(before) + 1]
+        if tuple(begun) == before and word.startswith(typed):
+            is_whole = len(command.words) == len(before) + 1
+            offered.setdefault(word, command.definition.description if is_whole else "")
+    return [CompletionItem(word, help=about) for word, about in offered.items()]
+
+
+@click.command(cls=OneLineCommand)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the report, which never contains a value.",
+)
+@click.argument("words", nargs=-1, metavar="[WORDS]...", shell_complete=complete_words)
+def check(form: str, words: tuple[str, ...]) -> int:
+    """Resolve the references of commands, and report those that fail.
+
+    WORDS are a command or a category; by default, all commands are checked. The exit status is 1 if
+    a reference failed.
+    """
+    program = Program.current()
     findings: list[Finding] = []
-    for command in _chosen(program, tuple(words)):
+    for command in _chosen(program, words):
         findings += checked(program, command)
 
-    if given["ARG_FORMAT"] == "json":
+    if form == "json":
         rows = [finding._asdict() for finding in findings]
         text = json.dumps({"references": rows}, indent=2)
         sys.stdout.write(f"{text}\n")

@@ -21,7 +21,10 @@ def decoded(text: str, source: str) -> Any:
 
 
 def text_of(value: Any, field: str) -> str:
-    """Return the string at the path `field` (`a/b`) in decoded JSON, or another scalar as JSON."""
+    """Return the string at the path `field` (`a/b`) in decoded JSON, or another scalar as JSON.
+
+    A name in the path may contain a slash, too.
+    """
     value = _at(value, field)
     if isinstance(value, dict | list):
         place = field or "the secret"
@@ -81,11 +84,24 @@ def _at(value: Any, field: str) -> Any:
     if not field:
         return value
 
-    for key in field.strip("/").split("/"):
+    rest = field.strip("/")
+    while rest:
+        key = _first_key(value, rest)
+        rest = rest.removeprefix(key).removeprefix("/")
         value = _item(value, key)
         if value is None:
             raise HostError(f"the secret has no {field}")
     return value
+
+
+def _first_key(value: Any, path: str) -> str:
+    """Return the longest beginning of a path that names an item of `value`; it may contain `/`."""
+    parts = path.split("/")
+    for end in range(len(parts), 1, -1):
+        key = "/".join(parts[:end])
+        if isinstance(value, dict) and key in value:
+            return key
+    return parts[0]
 
 
 def _item(value: Any, key: str) -> Any:

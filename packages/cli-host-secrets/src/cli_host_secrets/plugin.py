@@ -46,26 +46,9 @@ def discover_commands(
     definition = {
         "name": "Check secrets",
         "description": "Resolve the references of commands and report those that fail",
-        "entrypoint": "cli_host_secrets.check:main",
+        "entrypoint": "cli_host_secrets.check:check",
         "effects": "read",
         "sources": False,
-        "help": "page",
         "x-mcp": "named",  # it starts the programs that references name
-        "args": [
-            {
-                "name": "--format",
-                "value": "FORMAT",
-                "choices": ["text", "json"],
-                "default": "text",
-                "description": "Format of the report, which never contains a value",
-            },
-            {
-                "name": "words...",
-                "description": "A command or a category (default: all commands)",
-            },
-        ],
-        "examples": [
-            {"command": "check", "description": "in CI, or after a change of keys"}
-        ],
     }
     yield CommandDeclaration(("secrets", "check"), definition)
