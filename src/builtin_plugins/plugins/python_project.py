@@ -65,18 +65,6 @@ def _name_in_pyproject(root: str) -> str:
     return ""
 
 
-def hook_references(root: str) -> list[str]:
-    """Return the references of the entry points for plugins in the project's pyproject.toml."""
-    project = _pyproject(root)
-    references = []
-    for keys in (("project", "entry-points"), ("tool", "poetry", "plugins")):
-        points = _table(project, *keys, GROUP)
-        for reference in points.values():
-            if isinstance(reference, str):
-                references.append(reference)
-    return references
-
-
 def _pyproject(root: str) -> dict[str, Any]:
     """Return the content of a project's pyproject.toml, or {} if it cannot be read."""
     import tomllib  # imported here: only packages need it

@@ -320,200 +320,35 @@ def test_an_entrypoint_that_is_a_link(install: Install) -> None:
     assert f'"entrypoint": {said} folder\n' in shown
 
 
-# Modules on the import path: the standard library, and this program itself.
-REFERENCES = {
-    "function": ("shlex:split", ""),
-    "class": ("argparse:ArgumentParser", ""),
-    "attribute of a class": ("argparse:ArgumentParser.none", ""),
-    "imported": ("json:JSONDecoder", ""),
-    "after a star import": ("os:nothing_like_it", ""),
-    "written in C": ("time:none", ""),
-    "defined for some systems": ("subprocess:_mswindows", ""),
-    "no module": (
-        "no_such.module:main",
-        "there is no module no_such.module; install the package that has it, or correct "
-        "the reference",
-    ),
-    "no module in a package": (
-        "builtin_plugins.nowhere:main",
-        "there is no module builtin_plugins.nowhere; install the package that has it, or "
-        "correct the reference",
-    ),
-    "misspelt": (
-        "shlex:splitt",
-        "shlex does not define splitt; did you mean split?",
-    ),
-    "inside a function": (
-        "textwrap:chunks",
-        "textwrap does not define chunks",
-    ),
-    "no function": (
-        "keyword:kwlist",
-        "kwlist in keyword is neither a function nor a click command",
-    ),
-}
-
-
-@pytest.mark.parametrize(("reference", "said"), REFERENCES.values(), ids=REFERENCES)
-def test_references_in_a_definition_and_in_a_hooks_file(
-    install: Install, reference: str, said: str
-) -> None:
-    line = (
-        f'    yield CommandDeclaration(("x",), {{**KEYS, "entrypoint": "{reference}"}})'
-    )
-    hooks = (
-        "from host import CommandDeclaration, hookimpl\n"
-        'KEYS = {"name": "X", "description": "x"}\n'
-        "@hookimpl\ndef discover_commands(installation):\n"
-    )
-    made = install(
-        {
-            "commands/x/command.json": command(entrypoint=reference),
-            "mine/plugin.json": {"name": "mine", "hooks": "h.py"},
-            "mine/h.py": f"{hooks}{line}\n",
-        }
-    )
-    status, shown = lint(made)
-    assert status == bool(said)
-    if said:
-        column = json.dumps(command(entrypoint=reference)).index('"entrypoint"') + 1
-        said = f'"entrypoint": {said}\n'
-        assert shown == f"commands/x/command.json:1:{column}: {said}"
-    else:
-        assert shown.startswith("no problems")
-
-    status, shown = lint(made, "mine")
-    # Another installation may have the module.
-    assert status == (bool(said) and "there is no module" not in said)
-    column = line.index(f'"{reference}"') + 1
-    assert shown == (
-        f"mine/h.py:5:{column}: {said}" if said else "no problems in 1 definition\n"
-    )
-    made.write(
-        {
-            f"plugins/mine/{path.name}": path.read_text()
-            for path in (made.root / "mine").iterdir()
-        }
-    )
-    status, shown = lint(made)
-    assert status == bool(said)
-    assert (f"plugins/mine/h.py:5:{column}: {said}" in shown) == bool(said)
-
-
-_POINTS = '[project]\nname = "acme"\n[project.entry-points.cli_host]\nacme = "{}"\n'
-_HOOK = (
-    "from host import hookimpl\n\n@hookimpl\ndef discover_commands(installation): {}\n"
-)
-_NO_HOOK = "no function is marked with @hookimpl, so no hook is called"
-_PROJECTS: dict[str, tuple[str, dict[str, str], str]] = {
+HOOKS = {
     "right": (
-        "acme.plugin",
-        {"src/acme/plugin.py": _HOOK.format("""return [{"entrypoint": "acme.main:run"}]"""),
-         "src/acme/main.py": "def run(args): ...\n"},
+        "from host import hookimpl\n\n@hookimpl\ndef is_installed(command): ...\n",
+        0,
         "",
     ),
-    "wrong entrypoint": (
-        "acme.plugin",
-        {"acme/plugin.py": _HOOK.format("""return [{"entrypoint": "acme.main:ran"}]"""),
-         "acme/main.py": "def run(args): ...\n"},
-        'acme/plugin.py:4:61: "entrypoint": acme.main does not define ran; did you mean run?',
-    ),
-    "no hook": ("acme", {"acme.py": "x = 1\n"}, f"acme.py:1:1: {_NO_HOOK}"),
-    "hooks of another module": ("acme", {"acme.py": "from x import discover_commands\n"}, ""),
-    "imported object": ("acme:hooks", {"acme.py": "from x import y as hooks\n"}, ""),
-    "imported module": ("acme:hooks", {"acme.py": "import x.y as hooks\n"}, ""),
-    "object of an imported class": (
-        "acme.plugin:hooks",
-        {"src/acme/plugin.py": "from .base import Hooks\nhooks = Hooks()\n"},
+    # Only an import can tell what a reference names.
+    "any reference": (
+        "from host import hookimpl\nKEYS = {'entrypoint': 'no.such:main'}\n"
+        "@hookimpl\ndef is_installed(command): ...\n",
+        0,
         "",
     ),
-    "object without a hook": (
-        "acme:hooks",
-        {"acme.py": "from typing import Any\nfrom host import Problem\nhooks: Any = {}\n"},
-        f"acme.py:1:1: {_NO_HOOK}",
-    ),
-    "module in C": ("acme", {"acme.abi3.so": "\x7fELF\0"}, ""),
     "not marked": (
-        "acme", {"acme.py": "def discover_commands(x): ...\n"}, f"acme.py:1:1: {_NO_HOOK}"
+        "from host import hookimpl\ndef is_installed(command): ...\n",
+        1,
+        "plugins/p/h.py:1:1: no function is marked with @hookimpl, so no hook is called\n",
     ),
-    "syntax": ("acme", {"acme.py": "\ndef x(\n"}, "acme.py:2:1: is not valid Python: "),
-    "not in the directory": ("json", {}, ""),
-    "broken pyproject.toml": ('"', {"acme.py": "x = 1\n"}, ""),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("module", "files", "said"), _PROJECTS.values(), ids=_PROJECTS.keys()
-)
-def test_the_hooks_of_a_python_project(
-    install: Install, module: str, files: dict[str, str], said: str
-) -> None:
-    project = {"pyproject.toml": _POINTS.format(module), **files}
-    made = install({f"mine/{name}": content for name, content in project.items()})
-    status, shown = lint(made, "mine")
-    assert status == bool(said)
-    expected = f"mine/{said}" if said else "no problems in "
-    assert shown.startswith(expected), shown
-    assert len(shown.splitlines()) == 1
-
-
-FORMS = {
-    "dict": '{"name": "ü", "entrypoint": "no.such:main"}',
-    "call of dict": 'dict(name="ü", entrypoint="no.such:main")',
-    "union": 'KEYS | {"entrypoint": "no.such:main"}',
-    "item": 'ITEM; ITEM["entrypoint"] = "no.such:main"',
-    "computed": '{"entrypoint": f"{NAME}.such:main"}',
-    "concatenated": '{"entrypoint": NAME + ".such:main"}',
-    "another key": '{"x-entrypoint": "no.such:main"}',
+    "imported": ("from common import is_installed\n", 0, ""),
+    "syntax": ("\ndef x(\n", 1, "plugins/p/h.py:2:1: is not valid Python: "),
 }
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_forms_of_an_entrypoint_in_a_hooks_file(install: Install, form: str) -> None:
-    hooks = (
-        "from host import hookimpl\n"
-        "NAME, KEYS, ITEM = 'no', {}, {}\n"
-        "@hookimpl\ndef discover_commands(installation): ...\n"
-        f"keys = {form}\n"
-    )
-    made = install(
-        {"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": hooks}
-    )
-    status, shown = lint(made)
-    reference = '"no.such:main"'
-    column = f"keys = {form}".find(reference) + 1
-    is_wrong = column > 0 and "x-entrypoint" not in form
-    assert status == is_wrong
-    assert shown.startswith(f"plugins/p/h.py:5:{column}: ") == is_wrong
-
-
-@pytest.mark.parametrize(
-    ("entrypoint", "said"),
-    [
-        (
-            "h:main",
-            "h:main is in the hooks file, which a run cannot import; put it into a package",
-        ),
-        ("main.sh", 'expected a reference "package.module:attr"'),
-    ],
-)
-def test_entrypoints_that_only_a_hooks_file_can_have(
-    install: Install, entrypoint: str, said: str
-) -> None:
-    hooks = (
-        "from host import CommandDeclaration, hookimpl\n"
-        "@hookimpl\ndef discover_commands(installation):\n"
-        f'    keys = {{"name": "X", "description": "x", "entrypoint": "{entrypoint}"}}\n'
-        '    yield CommandDeclaration(("x",), keys)\n'
-        "def main(arguments): pass\n"
-    )
-    made = install(
-        {"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": hooks}
-    )
-    status, shown = lint(made)
-    assert status == 1
-    assert shown.startswith(f'plugins/p/h.py:4:60: "entrypoint": {said}')
-    assert len(shown.splitlines()) == 1
+@pytest.mark.parametrize(("code", "status", "said"), HOOKS.values(), ids=HOOKS)
+def test_a_hooks_file(install: Install, code: str, status: int, said: str) -> None:
+    made = install({"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": code})
+    found, shown = lint(made)
+    assert found == status
+    assert shown.startswith(said or "no problems"), shown
 
 
 MORE = "run: chmod +x {file}; or, if it is not a command, begin its name with _"

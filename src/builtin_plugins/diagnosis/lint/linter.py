@@ -11,12 +11,6 @@ from builtin_plugins.diagnosis.lint.catalog_rules import (
     moved_in_part,
     shadowed,
 )
-from builtin_plugins.diagnosis.lint.developed_package import (
-    DevelopedPackage,
-    linked_package,
-    package_in,
-)
-from builtin_plugins.diagnosis.lint.references import find_module
 from builtin_plugins.plugins.directory_contents import misspelt_keys
 from builtin_plugins.plugins_folder.directory import (
     MANIFEST,
@@ -65,7 +59,6 @@ class Lint:
         ]
         self._known = {**dict.fromkeys(names, ""), **session.environ}
         self._session = session
-        self._is_here = False  # whether what is checked belongs to this installation
 
         self.count = 0
         self.shell_scripts: list[str] = []
@@ -75,7 +68,6 @@ class Lint:
 
     def here(self) -> Iterator[Finding]:
         """Check this installation, and the projects that contain the current directory."""
-        self._is_here = True
         session = self._session
         projects, problems = session.installation.around()
         yield from self._installation(session.installation)
@@ -124,7 +116,6 @@ class Lint:
         tree = CommandTree(root, scripts={})
         # In a Python project, only folders with a command.json are commands.
         if os.path.exists(os.path.join(root, "pyproject.toml")):
-            yield from self._package(package_in(root))
             tree = CommandTree(root)
         yield from self.tree(FolderNode(tree))
         yield from self._moved_in(tree)
@@ -177,11 +168,6 @@ class Lint:
             elif plugin.entry.enabled:
                 yield from self._plugin(plugin)
 
-        for entry in registry.entries.values():
-            package = linked_package(entry, installation.plugins_dir)
-            if package is not None and entry.enabled:
-                yield from self._package(package)
-
     def _plugin(self, plugin: PluginVersion) -> Iterator[Finding]:
         """Check a plugin whose plugin.json is valid."""
         if os.path.exists(os.path.join(plugin.root, MANIFEST)):
@@ -194,22 +180,8 @@ class Lint:
             return
 
         if plugin.hooks_file:
-            yield from rules.hooks(plugin.hooks_file, is_here=self._is_here)
+            yield from rules.hooks(plugin.hooks_file)
         yield from self.tree(FolderNode(plugin.tree))
-
-    def _package(self, package: DevelopedPackage) -> Iterator[Finding]:
-        """Check the modules with the hooks of a Python package, as hooks files are checked."""
-        folders = package.folders
-        for reference in package.references:
-            module, _, attribute = reference.partition(":")
-            file = package.file_of(module)
-            if file:
-                self.count += 1
-                yield from rules.hooks(file, attribute, folders, is_here=self._is_here)
-            elif package.is_linked and find_module(module, folders) is None:
-                what = f"the entry point {reference} names no module"
-                path = os.path.join(package.root, "pyproject.toml")
-                yield Finding("plugin", Problem(path, what, line=1))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:
         """Check a node in a tree of commands, and everything below it."""
@@ -260,10 +232,7 @@ class Lint:
 
             if definition.entrypoint:
                 yield from rules.entrypoint(
-                    definition,
-                    self._session.environ,
-                    self.shell_scripts,
-                    is_here=self._is_here,
+                    definition, self._session.environ, self.shell_scripts
                 )
                 if not definition.gets_library(node.tree.plugin):
                     yield from rules.library_calls(definition.file)

@@ -7,13 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from builtin_plugins.diagnosis.lint.references import (
-    entrypoints_in,
-    may_import_hooks,
-    reference_fault,
-)
 from builtin_plugins.library.bounded_call import bounded_call
-from builtin_plugins.plugins.python_text import declarations_in
 from builtin_plugins.self_commands.findings import Finding
 from host import (
     Definition,
@@ -50,6 +44,8 @@ _LIBRARY_CALL = re.compile(
 )
 # A repeated group with a repetition or a choice inside: `(a+)*`.
 _NESTED = re.compile(r"\([^()]*(?<!\\)[+*}|][^()]*\)[+*{]")
+# An import from a module that may have hooks.
+_IMPORT = re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t]+(?!host\b)")
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (
@@ -268,15 +264,8 @@ def calling_shell(definition: Definition) -> Iterator[Finding]:
         yield Finding("definition", Problem(definition.file, IN_PROJECT, key="shell"))
 
 
-def hooks(
-    path: str, attribute: str = "", folders: Sequence[str] = (), *, is_here: bool
-) -> Iterator[Finding]:
-    """Yield the problems of a file with hooks, which is not run.
-
-    It may have a syntax error, no hook, or a command with a wrong entrypoint. The object
-    `attribute` in the file has the hooks, by default the module itself. `folders` are the plugin's
-    own directories on the import path. `is_here` says whether it belongs to this installation.
-    """
+def hooks(path: str) -> Iterator[Finding]:
+    """Yield the problems of a file with hooks, which is not run: a syntax error, or no hook."""
     code = read_regular(path, HostError)
     try:
         compile(code, path, "exec", dont_inherit=True)
@@ -286,30 +275,20 @@ def hooks(
         yield Finding("plugin", Problem(path, what, line=line))
         return
 
-    hook_names, _ = declarations_in(code)
-    if not hook_names and not may_import_hooks(code, attribute):
+    if b"@hookimpl" not in code and not _IMPORT.search(code):
         what = "no function is marked with @hookimpl, so no hook is called"
         yield Finding("plugin", Problem(path, what, line=1))
 
-    yield from entrypoints_in(path, code, folders, is_here=is_here)
-
 
 def entrypoint(
-    definition: Definition,
-    environ: Mapping[str, str],
-    shells: list[str],
-    *,
-    is_here: bool,
+    definition: Definition, environ: Mapping[str, str], shells: list[str]
 ) -> Iterator[Finding]:
     """Yield the problems in a command's entrypoint; add shell scripts to `shells`.
 
-    `is_here` says whether the command belongs to this installation.
+    A Python reference is not checked: only its import can tell whether it is right.
     """
     file = definition.file
     if definition.in_python:
-        fault = reference_fault(definition.entrypoint)
-        if fault is not None:
-            yield fault.finding(file, is_here=is_here)
         return
 
     script = os.path.join(definition.directory, definition.entrypoint)
