@@ -13,7 +13,6 @@ from host.arguments.parser import MissingArgumentsError, parse
 from host.caller import caller_words
 from host.launch.shell_file import OPTION
 from host.pages.contents import command_of
-from host.pages.help_page import help_page
 from host.pages.lookup import find_whole
 from host.pages.prompt import ask_missing, read_line
 from host.pages.session import Session
@@ -24,10 +23,8 @@ from host.text_width import shortened, width_of
 
 _CANCELLED = 130  # as a shell reports Ctrl-C
 _NO_MATCH = 1  # the exit status of fzf
-_ROWS = 20  # if the height of the terminal is unknown
 _COLUMNS = 80  # if its width is unknown
 _NUMBER_WIDTH = 5  # columns of the number in front of a row
-_ROWS_FOR_PROMPT = 4
 # fzf quotes {1}, the words of the row. They are plain words, so the shell only splits them.
 _PREVIEW = 'set -f; words={1}; exec "$CLI_PICK_PROGRAM" $CLI_PICK_OPTIONS help $words'
 
@@ -43,9 +40,8 @@ def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
     """Choose a command on the terminal; answer its questions, see its command line, and run it.
 
     WORDS limit the choice to one category. If fzf is on PATH, it shows the commands and
-    their help pages. Otherwise there is a numbered list: type a number, or a text that
-    shortens the list. There, ?3 shows the help page of command 3, Tab completes, and
-    Ctrl-C or Ctrl-D ends.
+    their help pages. Otherwise there is a numbered list, and one question: type a
+    number or the words of a command, which Tab completes. Ctrl-C or Ctrl-D ends.
     """
     if not session.can_ask:
         why = why_not_asked(session)
@@ -147,75 +143,23 @@ def _choose_in_fzf(
 
 
 def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | None:
-    """Let the user choose by number or text. Raises EOFError if the user closes the input."""
-    shown: Sequence[Command] = commands
-    names = [" ".join(command.words) for command in commands]
-    while True:
-        _show_list(session, shown)
-        prompt = "number or text: "
-        if len(shown) == 1:
-            prompt = f"Enter takes it; or a {prompt}"
-        text = read_line(prompt, names).strip()
-
-        # `3` takes command 3, and `?3` shows its help page.
-        number = text.removeprefix("?").strip()
-        if number.isdecimal():
-            if not 1 <= int(number) <= len(shown):
-                _say(f"expected a number from 1 to {len(shown)}")
-                continue
-            command = shown[int(number) - 1]
-            if text == number:
-                return command
-            _show_help(session, command)
-            read_line("Enter shows the list: ", ())
-            continue
-
-        if text == "" and len(shown) == 1:
-            return shown[0]
-        if text in names:
-            return commands[names.index(text)]
-
-        # A text shortens the list; an empty line shows all commands again.
-        shown = _matching(commands, text)
-        if not shown:
-            _say(f"no command contains {text}")
-            shown = commands
-
-
-def _show_help(session: Session, command: Command) -> None:
-    match = session.find(command.words)
-    page = help_page(session, session.catalog, match, command.definition)
-    os.write(2, encode(page))
-
-
-def _matching(commands: Sequence[Command], text: str) -> list[Command]:
-    """Return the commands whose words or description contain every word of `text`."""
-    terms = text.lower().split()
-    matching = []
-    for command in commands:
-        words = " ".join(command.words)
-        searched = f"{words} {command.definition.description}".lower()
-        if all(term in searched for term in terms):
-            matching.append(command)
-    return matching
-
-
-def _show_list(session: Session, commands: Sequence[Command]) -> None:
+    """Let the user type a number or words. Raises EOFError if the user closes the input."""
     columns = _COLUMNS
-    height = _ROWS
     with suppress(OSError):
-        size = os.get_terminal_size(2)
-        columns = size.columns or _COLUMNS  # some terminals report a size of 0
-        height = size.lines or _ROWS
-
-    # The list must not scroll away its own first rows.
-    most = max(height - _ROWS_FOR_PROMPT, 1)
-    rows = _rows(session, commands[:most], columns - _NUMBER_WIDTH)
+        columns = os.get_terminal_size(2).columns or _COLUMNS  # some report a size of 0
+    rows = _rows(session, commands, columns - _NUMBER_WIDTH)
     for number, row in enumerate(rows, 1):
         _say(f"{number:>{_NUMBER_WIDTH - 2}}  {row}".replace("\t", " "))
 
-    if len(commands) > most:
-        _say(f"     and {len(commands) - most} more; a text shortens the list")
+    names = [" ".join(command.words) for command in commands]
+    text = read_line("number: ", names).strip()
+    if text == "":
+        return None
+    if text in names:
+        return commands[names.index(text)]
+    if text.isdecimal() and 1 <= int(text) <= len(commands):
+        return commands[int(text) - 1]
+    raise OperationError(f"{text}: expected a number from 1 to {len(commands)}")
 
 
 def _rows(

@@ -62,38 +62,30 @@ def with_fzf(environ: dict[str, str]) -> dict[str, str]:
     return {**environ, "PATH": f"{environ['PATH']}:{os.environ['PATH']}"}
 
 
-def test_a_number_or_text_in_the_list(made: Made, environ: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("typed", "said", "status"),
+    [
+        ("2\n", "cli app status\nall is well\n", 4),
+        ("app sta\t\n", "cli app status\nall is well\n", 4),
+        ("9\n", "9: expected a number from 1 to 4\n", 1),
+        ("\n", "", 130),
+        ("\x04", "", 130),
+    ],
+    ids=["number", "words", "another number", "nothing", "Ctrl-D"],
+)
+def test_the_list_and_its_question(
+    made: Made, environ: dict[str, str], typed: str, said: str, status: int
+) -> None:
     with Terminal([str(made.launcher), "self", "pick"], environ) as terminal:
-        shown = terminal.wait_for("number or text: ")
+        shown = terminal.wait_for("number: ")
         assert "  1  app ship     Ship it\n" in shown
         assert "\\x1b[1mstate" in shown
         assert "  4  other plain  [missing] [deprecated]\n" in shown
         assert "hidden" not in shown
-        terminal.type("9\n")
-        terminal.wait_for("expected a number from 1 to 4\n")
-        terminal.type("?1\n")
-        terminal.wait_for("Usage: cli app ship <stage>")
-        terminal.type("\n")
-        terminal.wait_for("number or text: ")
-        terminal.type("STATE\n")
-        assert "1  app status" in terminal.wait_for(
-            "Enter takes it; or a number or text: "
-        )
-        terminal.type("\n")
-        terminal.wait_for("cli app status\nall is well\n")
-        assert terminal.wait() == 4
-
-
-def test_the_keys_of_the_list(made: Made, environ: dict[str, str]) -> None:
-    with Terminal([str(made.launcher), "self", "pick"], environ) as terminal:
-        terminal.wait_for("number or text: ")
-        terminal.type("app sta\t\n")
-        terminal.wait_for("cli app status\nall is well\n")
-        assert terminal.wait() == 4
-    with Terminal([str(made.launcher), "self", "pick"], environ) as terminal:
-        terminal.wait_for("number or text: ")
-        terminal.type("\x04")
-        assert terminal.wait() == 130
+        terminal.type(typed)
+        if said:
+            terminal.wait_for(said)
+        assert terminal.wait() == status
 
 
 @pytest.mark.parametrize(
@@ -112,7 +104,7 @@ def test_a_long_description_is_cut(
         }
     )
     with Terminal([str(made.launcher), "self", "pick"], environ) as terminal:
-        rows = terminal.wait_for("number or text: ").splitlines()
+        rows = terminal.wait_for("number: ").splitlines()
         assert rows[0].startswith(f"  1  long   {description[:30]}")
         assert rows[0].endswith("… [deprecated]")
         assert 118 <= width_of(rows[0]) <= 120
@@ -137,13 +129,13 @@ def test_it_asks_for_arguments_as_a_run_does(
 def test_what_print_prints(made: Made, environ: dict[str, str]) -> None:
     argv = [shell_path("bash"), "-c", 'x=$(cli self pick app --print); echo "<$x> $?"']
     with Terminal(argv, environ) as terminal:
-        terminal.wait_for("number or text: ")
+        terminal.wait_for("number: ")
         terminal.type("1\n")
         terminal.wait_for("stage: ")
         terminal.type("dev\n")
         terminal.wait_for("<cli app ship dev> 0\n")
     with Terminal(argv, environ) as terminal:
-        terminal.wait_for("number or text: ")
+        terminal.wait_for("number: ")
         terminal.type(
             "app unlock\n"
         )  # the run asks for the secret, which is in no command line
