@@ -175,6 +175,15 @@ def test_a_collector_that_refuses(cli: Cli, collector: Collector) -> None:
     )
     assert f"no trace was sent to {collector.address}: " in warning
     assert "400" in warning
+    # For a minute, no run tries again: it would wait and warn for nothing.
+    collector.answer = 200
+    assert cli.run("bad").stderr == ""
+    assert collector.received == []
+    [failure] = cli.home.rglob(".local/state/cli-host-otel/failed-*")
+    an_hour_ago = time.time() - 3600
+    os.utime(failure, (an_hour_ago, an_hour_ago))
+    assert cli.run("bad").stderr == ""
+    assert len(collector.received) == 1
 
 
 def test_a_collector_that_is_gone(cli: Cli) -> None:

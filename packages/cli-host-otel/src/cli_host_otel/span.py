@@ -5,10 +5,13 @@ The SDK takes a fifth of a second to import, so it is imported only if there is 
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -24,6 +27,8 @@ _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
 _PROTOCOL = "http/protobuf"
 _EXPORTER = "otlp"
+# After a failed export, no run tries again for so long: each would wait and warn.
+_QUIET_SECONDS = 60.0
 _MOST_SECONDS = (
     3.0  # the program waits at most 5 seconds for the functions of all plugins
 )
@@ -42,10 +47,39 @@ def send_span(run: FinishedRun) -> None:
         what = f"only the protocol {_PROTOCOL} is supported, not {protocol}"
         raise OperationError(what)
 
+    failure = _failure_file(endpoint, environ)
+    if _is_fresh(failure):
+        return
     problem = _export(run, environ)
     if problem:
+        _touch(failure)
         what = f"no trace was sent to {masked_text(endpoint)}"
-        raise OperationError(f"{what}: {masked_text(problem)}")
+        one_line = " ".join(masked_text(problem).split())
+        raise OperationError(f"{what}: {one_line}")
+
+
+def _failure_file(endpoint: str, environ: Mapping[str, str]) -> str:
+    """Return the file whose time is that of the last failed export to a collector."""
+    state = environ.get("XDG_STATE_HOME", "")
+    if not state.startswith("/"):
+        state = os.path.expanduser("~/.local/state")
+    name = hashlib.sha256(os.fsencode(endpoint)).hexdigest()
+    return f"{state}/cli-host-otel/failed-{name[:16]}"
+
+
+def _is_fresh(file: str) -> bool:
+    try:
+        return time.time() - os.stat(file).st_mtime < _QUIET_SECONDS
+    except OSError:
+        return False
+
+
+def _touch(file: str) -> None:
+    """Set the time of a file to now; without it, the next run tries again, and no more."""
+    with contextlib.suppress(OSError):
+        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        with open(file, "w", encoding="utf-8"):
+            os.utime(file)
 
 
 def _is_off(environ: Mapping[str, str]) -> bool:
@@ -158,9 +192,9 @@ def _ending(run: FinishedRun) -> str:
         return f"signal {run.signal}"
 
 
-def _nanoseconds(time: str) -> int:
+def _nanoseconds(moment: str) -> int:
     """Return a time with milliseconds as nanoseconds since 1970."""
-    seconds = datetime.fromisoformat(time).timestamp()
+    seconds = datetime.fromisoformat(moment).timestamp()
     return round(seconds * 1000) * 1_000_000
 
 
