@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from host.headers.rows import Row
 
 # Between a script's name and its summary.
+_ARGUMENT = ("[", "<", "-", "{", "$")  # beginnings of an argument
 _DASHES = (" - ", ": ", " -- ", " : ", " \u2013 ", " \u2014 ")
 
 
@@ -41,6 +42,7 @@ class Prose:
                 self._rows.append((kind, text))
             else:
                 self._read_text(kind, text)
+        self._margin = _common_blanks([text for _, text in self._rows if text.strip()])
         self.description = self._first_sentence()
 
     def _drop_headings(self) -> None:
@@ -129,14 +131,26 @@ class Prose:
         return None
 
     def _is_own_name(self, text: str) -> bool:
-        """Return whether a line has only the script's name: `bin/db-copy`, `DB-copy.sh`."""
+        """Return whether a line has only the script's name: `bin/db-copy`, `DB-copy.sh`.
+
+        Arguments may follow the name: `db copy [--all] TABLE`, which calls `db-copy`.
+        """
+        stem, _, _ = self._name.rpartition(".")
+        names = (self._name, stem or self._name)
         bare = text.strip(" \t`*=-:'\"").lower()
         if " " not in bare:
             _, _, bare = bare.rpartition("/")
-        if bare == self._name:
+        if bare in names:
             return True
-        stem, dot, _ = self._name.rpartition(".")
-        return dot != "" and bare == stem
+
+        words = text.split()
+        while len(words) > 1 and (
+            words[-1].isupper() or words[-1].startswith(_ARGUMENT)
+        ):
+            words.pop()
+            if "-".join(words) in names:
+                return True
+        return False
 
     def _without_name(self, text: str) -> str:
         """Return a line without the script's name before a dash or colon: `copy - Copy a table`."""
@@ -180,8 +194,21 @@ class Prose:
         """Return whether a line can begin the description; `line` is without the script's name."""
         if self._is_own_name(text):
             return False
-        is_example = text.startswith(("    ", "\t")) and not line[:1].isupper()
+        inside = text.removeprefix(self._margin)
+        is_example = inside.startswith(("    ", "\t")) and not line[:1].isupper()
         return not is_example and is_prose(line)
+
+
+def _common_blanks(lines: "Sequence[str]") -> str:
+    """Return the blanks that all of several lines begin with; one line has none."""
+    if len(lines) < 2:
+        return ""
+    first = min(lines)
+    last = max(lines)
+    count = 0
+    while first[count] == last[count] and first[count] in " \t":
+        count += 1
+    return first[:count]
 
 
 def _without_empty_headings(paragraphs: "list[list[str]]") -> "list[list[str]]":

@@ -57,6 +57,16 @@ _COMMANDS = (
     "$", "%", ">", "./", "../", "~/", "sh -c", "bash -c", "sudo ./", "or ./", "or $",
     "e.g.", "eg.", "curl -", "wget -",
 )  # fmt: skip
+_SCRIPTS = (
+    ".sh",
+    ".bash",
+    ".zsh",
+    ".fish",
+    ".py",
+    ".rb",
+    ".pl",
+    ".js",
+)  # names of files
 _ITEMS = ("- ", "* ", "+ ", "• ", "| ", "+-")
 _ABBREVIATIONS = (
     "e.g", "i.e", "etc", "vs", "cf", "approx", "no", "resp", "incl", "dr", "mr", "st",
@@ -93,6 +103,8 @@ def is_prose(line: str) -> bool:
     if is_mark_up or low.startswith((*_COMMANDS, *_ITEMS, "http")):
         return False
     if is_heading(line) or is_address(line) or _is_numbered(line):
+        return False
+    if " " not in line and line.endswith(_SCRIPTS):
         return False
     return any(map(str.isalnum, line))
 

@@ -26,6 +26,9 @@ DESCRIPTIONS = {
     "its name with a folder": (
         "# script/db: Copy all tables that the app\n#            needs to run.\n",
         "Copy all tables that the app needs to run."),
+    "its name with arguments": ("# db [-r] TABLE - Copy it.\n", "Copy it."),
+    "another file's name": ("# old-db.sh\n# Copy it.\n", "Copy it."),
+    "indented as a whole": ("#\tdb\n#\tcopy it\n", "copy it"),
     "its name and a dash": ("# db - Copy it.\n", "Copy it."),
     "its name and a colon": ("## db: copy it\n", "copy it"),
     "an address": ("# https://example.org/x\n# Copy it.\n", "Copy it."),
