@@ -10,6 +10,7 @@ from host.headers.prose_rules import (
     is_licence,
     is_origin,
     is_prose,
+    is_remark,
 )
 from host.headers.rows import COMMENT, DOCSTRING, GAP, LATE, LOCAL, SKIP, TAG
 
@@ -166,6 +167,7 @@ class Prose:
     def _first_sentence(self) -> str:
         """Return the first sentence of prose, joined over its lines (CONTRACT 15)."""
         sentence = ""
+        remark = ""  # the line above, which is about the file or an item of a list
         is_skipped = False  # below a usage, or the heading of examples
         for kind, text in [*self._rows, (GAP, "")]:
             line = self._without_name(text)
@@ -182,6 +184,11 @@ class Prose:
                     return found
                 sentence = ""
 
+            is_remark_here = is_line and is_remark(line)
+            continues_remark = is_line and remark != "" and continues(remark, line)
+            remark = line if is_remark_here or continues_remark else ""
+            if continues_remark:
+                continue
             if kind == SKIP or (is_line and begins_examples(line)):
                 is_skipped = True
             elif kind == GAP:

@@ -91,22 +91,27 @@ def is_licence(low: str) -> bool:
 def is_prose(line: str) -> bool:
     """Return whether a line can begin the description (CONTRACT 15, "Otherwise")."""
     low = line.lower()
-    key, colon, _ = low.lstrip(":").partition(":")
-    # Some authors align the colons: `Author  :`; others begin with one: `:author:`.
-    label = f"{key.rstrip()}{colon}"
-    if low.startswith(_ABOUT_THE_FILE) or label in _ABOUT_THE_FILE:
-        return False
-
-    if line.startswith(_REMINDERS) or "do not edit" in low:
+    if is_remark(line) or line.startswith(_REMINDERS) or "do not edit" in low:
         return False
     is_mark_up = line.startswith("<") and line.endswith(">")
-    if is_mark_up or low.startswith((*_COMMANDS, *_ITEMS, "http")):
+    if is_mark_up or low.startswith((*_COMMANDS, "http")):
         return False
-    if is_heading(line) or is_address(line) or _is_numbered(line):
+    if is_heading(line) or is_address(line):
         return False
     if " " not in line and line.endswith(_SCRIPTS):
         return False
     return any(map(str.isalnum, line))
+
+
+def is_remark(line: str) -> bool:
+    """Return whether a line is about the file, or an item of a list; the next may continue it."""
+    low = line.lower()
+    key, colon, _ = low.lstrip(":").partition(":")
+    # Some authors align the colons: `Author  :`; others begin with one: `:author:`.
+    label = f"{key.rstrip()}{colon}"
+    if low.startswith(_ABOUT_THE_FILE) or label in _ABOUT_THE_FILE:
+        return True
+    return line.startswith(_ITEMS) or _is_numbered(line)
 
 
 def is_address(line: str) -> bool:

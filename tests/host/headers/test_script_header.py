@@ -27,6 +27,7 @@ DESCRIPTIONS = {
         "# script/db: Copy all tables that the app\n#            needs to run.\n",
         "Copy all tables that the app needs to run."),
     "its name with arguments": ("# db [-r] TABLE - Copy it.\n", "Copy it."),
+    "a note of two lines": ("# Note: it is new here,\n# so take care\n#\n# Copy it.\n", "Copy it."),
     "another file's name": ("# old-db.sh\n# Copy it.\n", "Copy it."),
     "indented as a whole": ("#\tdb\n#\tcopy it\n", "copy it"),
     "its name and a dash": ("# db - Copy it.\n", "Copy it."),
