@@ -41,8 +41,9 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
         page.add("", "Nothing to list here.")
 
     if listing.options:
-        # The names are enough here: `help options` explains them.
+        # The names are enough here.
         names = ", ".join(forms for forms, _ in listing.options)
+        names += f"; see: {listing.program} help options"
         columns = min(terminal.width, _OPTIONS_WIDTH) - 2
         page.lines("Options", wrap(names, columns))
     if listing.notes:

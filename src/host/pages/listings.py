@@ -199,7 +199,7 @@ def root_notes(program: str) -> tuple[str, ...]:
     """Return the lines that point to more help, at the end of the root's listing."""
     return (
         f"`{program} help <words…>` explains a command; `{program} self` manages this program.",
-        f"`{program} help {'|'.join(TOPICS)}`",
+        f"`{program} help {'|'.join(TOPICS[1:])}`",
         f"More: {DOCS}",
     )
 
