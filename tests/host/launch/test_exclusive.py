@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -203,7 +204,12 @@ def test_a_run_that_nobody_can_confirm_does_not_wait(
     finish(made, first)
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", b'{"process": "x"}', b"\xff\0"])
+_TOO_LARGE = b'{"process": 1e400, "user": "a", "host": "b", "start": "c"}'
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"garbage", b'{"process": "x"}', _TOO_LARGE, b"\xff\0"]
+)
 def test_a_damaged_lock_file_only_changes_the_message(
     install: Callable[..., Made], content: bytes
 ) -> None:
@@ -228,6 +234,73 @@ def test_a_lock_that_cannot_be_made(
         "the lock of an exclusive command cannot be used: Not a directory"
         in done.stderr
     )
+
+
+def _replace_by_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+@pytest.mark.parametrize(
+    ("replace", "reason"),
+    [
+        (lambda file: file.chmod(0o622), "it can be written by others; run: chmod 600"),
+        (_replace_by_pipe, "it is not a regular file"),
+        (lambda file: os.chown(file, 1, 1), "it belongs to user 1"),
+    ],
+    ids=["writable by others", "a pipe", "another user's"],
+)
+def test_a_lock_file_that_another_user_could_have_written(
+    install: Callable[..., Made], replace: Callable[[Path], None], reason: str
+) -> None:
+    if "user" in reason and os.getuid():
+        pytest.skip("only root can give a file away")
+    made = install({"commands/m": script("echo ran", exclusive=True)})
+    assert made.run("m").status == 0
+    [file] = made.home.glob(".local/state/cli-host/locks/*/*")
+    replace(file)
+    done = made.run("m")
+    assert (done.status, done.stdout) == (1, "")
+    assert reason in done.stderr
+
+
+def test_a_holder_that_has_ended(install: Callable[..., Made]) -> None:
+    text = '[ "$1" ] || { sleep 60 < /dev/null > /dev/null 2>&1 & echo $! ; }; exit 0'
+    made = install({"commands/m": script(text, exclusive=True)})
+    process = int(made.run("m").stdout)
+    busy = made.run("m", "x")
+    os.kill(process, signal.SIGKILL)
+    assert busy.status == 75
+    assert "which has ended; what it started holds '/" in busy.stderr
+
+
+def test_process_1_of_another_container_is_no_ancestor(
+    install: Callable[..., Made],
+) -> None:
+    """Its id is that of an ancestor here, but its host is another one, or this run is no inner."""
+    made = install({"commands/m": script(WAITING, exclusive=True)})
+    first = start(made, "m")
+    [file] = made.home.glob(".local/state/cli-host/locks/*/*")
+    holder = {**json.loads(file.read_bytes()), "process": os.getpid()}
+    file.write_text(json.dumps(holder))
+    assert "another run is in progress" in made.run("m").stderr
+    file.write_text(json.dumps({**holder, "host": "another"}))
+    inner = made.run("m", env={"CLI_RUN": f"{made.root}:::"})
+    assert "another run is in progress" in inner.stderr
+    finish(made, first)
+
+
+def test_a_low_limit_of_open_files(install: Callable[..., Made]) -> None:
+    made = install({"commands/m": script("echo ran", exclusive=True, record=True)})
+    line = f"ulimit -n 20; exec {made.launcher} m"
+    done = subprocess.run(
+        ["/bin/bash", "-c", line],
+        env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", "")
 
 
 def test_descriptors_of_an_exclusive_run(install: Callable[..., Made]) -> None:
