@@ -173,7 +173,7 @@ def test_the_interpreter_of_builds_that_nobody_allowed_fails(path: str) -> None:
     assert subprocess.run([program, "-c", ""], check=False).returncode == 1
 
 
-@pytest.mark.slow
+@pytest.mark.night  # it fetches that pip
 def test_the_oldest_pip(
     own_environment: Environment,
     environment_of_all: Path,

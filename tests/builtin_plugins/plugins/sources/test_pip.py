@@ -10,6 +10,8 @@ import sys
 import tarfile
 from pathlib import Path
 
+import pytest
+
 from testing import httpserver
 from testing.installation import command
 from testing.packages import Environment
@@ -583,6 +585,7 @@ def test_broken_plugins_are_listed_with_the_reason(with_uv: Environment) -> None
     assert listed(made)["broken-0-cli"]["state"] == "disabled"
 
 
+@pytest.mark.night  # it waits for the limit, 10 seconds
 def test_a_slow_plugin_is_waited_for_once(with_uv: Environment, tmp_path: Path) -> None:
     made = with_uv.made
     mark = tmp_path / "mark"
