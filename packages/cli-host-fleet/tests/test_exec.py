@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-from pathlib import Path
 
 import pytest
 
-import rig as rigs
 from conftest import Cli, Done
 
 
@@ -163,36 +159,3 @@ def test_an_address_of_the_inventory_that_is_an_alias(cli: Cli) -> None:
     )
     done = _exec(cli, "app", "--inventory", str(file), "--shell", "echo $HOSTNAME")
     assert done.hosts()["app"]["stdout"] == "web02\n"
-
-
-def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
-    mark = f"81{os.getpid()}"
-    stubborn = (
-        "--shell",
-        f"trap '' TERM INT; echo up; sleep {mark} & sleep {mark}; sleep {mark}",
-    )
-    done = _exec(cli, "web01", "--timeout", "1", *stubborn)
-    assert done.states() == {"web01": "timeout"}
-    assert rigs.running(mark) == []
-    for number in (signal.SIGINT, signal.SIGKILL):
-        process = cli.start("exec", *cli.on("web[01-02]"), *stubborn)
-        assert process.stdout is not None
-        assert process.stdout.readline().endswith(b": up\n")
-        os.kill(process.pid, number)
-        process.communicate(timeout=60)
-        rigs.wait_for(lambda: not rigs.running(mark), "the hosts end it")
-        for name in ("web01", "web02"):
-            machine = cli.rig.machines[name]
-            rigs.wait_for(
-                lambda machine=machine: not machine.leftovers(), "no directory is left"
-            )
-
-
-def test_nothing_runs_on_a_host_with_a_wrong_key(cli: Cli) -> None:
-    """Also over a connection that is kept for the right host at the same address."""
-    mark = Path(cli.rig.machines["web03"].root / "opt" / "ran-by-exec")
-    assert _exec(cli, "web03", "true").status == 0
-    on = (*cli.on("impostor,stranger"), "--format", "json")
-    done = cli.fleet("exec", *on, "touch", "/opt/ran-by-exec")
-    assert done.states() == {"impostor": "unreachable", "stranger": "unreachable"}
-    assert not mark.exists()
