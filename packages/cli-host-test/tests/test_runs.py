@@ -302,3 +302,25 @@ def test_the_demo_commands(cli: Cli) -> None:
     script.write_text(script.read_text().replace("sort -rn", "sort -n"))
     status, outcomes = demo.outcome("demo", "files")
     assert (status, outcomes[0]) == (1, "not ok the largest file is first")
+
+
+def test_a_linked_folder_is_copied_and_its_tests_run(cli: Cli, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    script = tools / "greet"
+    script.write_text("#!/bin/sh\necho hi\n")
+    script.chmod(0o755)
+    (tools / "greet.bats").write_text(
+        """
+@test "greet" {
+  run acme greet
+  assert_output hi
+  echo "echo changed" >>"$CLI_TEST_ROOT/plugins/tools/greet"
+  run acme greet
+  assert_line changed
+}
+"""
+    )
+    assert cli.run("self", "plugin", "add", str(tools)).status == 0
+    assert cli.outcome("greet") == (0, ["ok greet"])
+    assert script.read_text() == "#!/bin/sh\necho hi\n"

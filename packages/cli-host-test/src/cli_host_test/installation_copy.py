@@ -6,11 +6,13 @@ secrets of a local .env file; the plugins and the launcher are in the copy never
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
 import subprocess
 from collections.abc import Collection
+from typing import Any
 
 from host import Program
 
@@ -18,6 +20,7 @@ _NEVER_COPIED = (".git", "__pycache__", "node_modules")
 # In a Python environment, and in a cache.
 _MARKS_OF_NO_SOURCE = ("pyvenv.cfg", "CACHEDIR.TAG")
 _VERSIONS = ".versions"  # in the folder of plugins: their installed versions
+_REGISTRIES = ("registry.json", "registry.local.json")
 _TREE = "tree"  # in the folder of a version: its files
 _LOCKS = ("cli.lock", "cli.lock.index")  # they name the paths of the original
 _FOLLOWED_DEPTH = 2  # of links to folders outside, such as commands/ or core/lib
@@ -62,10 +65,64 @@ def _copy_plugins(source: str, target: str) -> None:
         elif entry.is_file():
             shutil.copy2(entry.path, copied)
 
+    for file in _REGISTRIES:
+        _copy_linked(os.path.join(target, file), target)
+
     versions = os.path.join(source, _VERSIONS)
     if os.path.isdir(versions):
         copied_versions = os.path.join(target, _VERSIONS)
         _copy_versions(versions, copied_versions, active)
+
+
+def _copy_linked(registry: str, target: str) -> None:
+    """Copy the linked folders that a copied registry names, and make its entries name the copies.
+
+    Without a source, the entry of a folder means `plugins/NAME`.
+    """
+    values = _registry(registry)
+    for entry in _linked_entries(values):
+        copied = os.path.join(target, entry["name"])
+        if os.path.isdir(entry["source"]) and not os.path.lexists(copied):
+            _Copy(os.path.realpath(entry["source"]), copied).run()
+            entry["source"] = None
+    if values:
+        with open(registry, "w", encoding="utf-8") as file:
+            json.dump(values, file)
+
+
+def linked_folder(plugins: str, name: str) -> str:
+    """Return the folder of a linked plugin, or "" for any other plugin."""
+    for file in _REGISTRIES:
+        for entry in _linked_entries(_registry(os.path.join(plugins, file))):
+            if entry["name"] == name:
+                return str(entry["source"])
+    return ""
+
+
+def _registry(path: str) -> dict[str, Any]:
+    """Return the content of a registry, or {} if there is none that can be read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            values = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(values, dict):
+        return {}
+    return values
+
+
+def _linked_entries(values: dict[str, Any]) -> list[dict[str, Any]]:
+    entries = values.get("plugins")
+    if not isinstance(entries, list):
+        return []
+
+    linked = []
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("kind") != "local":
+            continue
+        if isinstance(entry.get("name"), str) and isinstance(entry.get("source"), str):
+            linked.append(entry)
+    return linked
 
 
 def _copy_versions(source: str, target: str, active: Collection[str]) -> None:

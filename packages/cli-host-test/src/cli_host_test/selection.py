@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cli_host_test.installation_copy import is_inside
+from cli_host_test.installation_copy import is_inside, linked_folder
 from host import Command, OperationError, Program, UsageError, printable
 
 SUFFIX = ".bats"
@@ -76,7 +76,9 @@ def _roots(program: Program, commands: Iterable[Command]) -> list[str]:
     candidates = {os.path.realpath(program.commands_dir)}
     for command in commands:
         if command.plugin:
-            plugin = os.path.join(program.plugins_dir, command.plugin)
+            plugins = program.plugins_dir
+            folder = linked_folder(plugins, command.plugin)
+            plugin = folder or os.path.join(plugins, command.plugin)
             candidates.add(os.path.realpath(plugin))
         # The commands of a Python package are in its own folder.
         candidates.add(os.path.realpath(command.directory))

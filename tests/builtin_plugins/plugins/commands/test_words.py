@@ -287,14 +287,18 @@ def test_add_brings_back_what_lost_its_files(
     }[kind]()
     assert plugin(made, "add", source).status == 0
     assert plugin(made, "disable", "acme").status == 0
-    (made.root / "plugins/acme").unlink()
-    shutil.rmtree(made.root / "plugins/.versions", ignore_errors=True)
     if kind == "local":
-        (made.root / "plugins/acme").symlink_to("/nowhere")
+        (tmp_path / "acme").rename(tmp_path / "away")
+    else:
+        shutil.rmtree(made.root / "plugins/.versions")
     assert listed(made)["acme"]["state"] == "missing"
-    done = plugin(made, "add", source)
-    assert done.status == 0, done.stderr
-    assert "restored acme\n" in done.stdout
+    if kind == "local":
+        assert plugin(made, "add", source).status == 1
+        (tmp_path / "away").rename(tmp_path / "acme")
+    else:
+        done = plugin(made, "add", source)
+        assert done.status == 0, done.stderr
+        assert "restored acme\n" in done.stdout
     assert listed(made)["acme"]["state"] == "disabled"
     assert plugin(made, "enable", "acme").status == 0
     assert made.run("demo", "hi").stdout == "hi\n"
