@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.installer import InstallerError
-from builtin_plugins.plugins.plan import Plan, plan_change
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins.transaction import Transaction
 from builtin_plugins.plugins_folder.entry import Entry
 from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.self_commands.questions import ask_to_continue
@@ -33,16 +31,6 @@ class Choices(NamedTuple):
     force: bool
     dry_run: bool = False
     team: bool = False
-
-
-def plan_for(version: PluginVersion, transaction: Transaction) -> Plan:
-    """Return the plan that makes a staged, kept or installed version the current one."""
-    registry = transaction.registry
-    former = registry.entries.get(version.entry.name)
-    is_present = False
-    if former is not None:
-        is_present = make_source(former).is_present(transaction.plugins_dir)
-    return plan_change(registry, version, is_present=is_present)
 
 
 def ensure_built(staged: PluginVersion, change: Change, *, yes: bool) -> PluginVersion:

@@ -1,9 +1,12 @@
-"""A change of `plugins/` by one command: it is locked, read once, and written in one step.
+"""A change of `plugins/` by one command: the registry is read once, and written in one step.
 
 The registry says which version of a plugin is the current one, so replacing registry.json is the
 change; what comes before it is a directory below `plugins/.versions` that nobody uses yet, and what
 comes after it removes what nobody uses any more. A killed change therefore leaves the old state or
 the new one. What else it leaves is below `.versions`, and the next change removes it.
+
+Downloads and questions hold no lock. If another process has changed the registry meanwhile, it is
+read again under the lock, and each plan is made again from it.
 """
 
 import json
@@ -14,10 +17,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 from builtin_plugins.library.files.atomic import make_directory, mode_below, write_file
-from builtin_plugins.library.files.file_lock import file_lock
+from builtin_plugins.library.files.file_lock import OnWait, file_lock
 from builtin_plugins.library.files.undo import undoing
 from builtin_plugins.plugins.change import Change
-from builtin_plugins.plugins.plan import Add, Nothing, Plan, Restore
+from builtin_plugins.plugins.plan import Add, Nothing, Plan, Restore, plan_change
+from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins_folder.directory import (
     ENTRY_FILE,
     NUMBER,
@@ -31,6 +35,7 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.entry import VERSIONS, Entry, is_plugin_name
 from builtin_plugins.plugins_folder.registry import Registry, read_registry
 from builtin_plugins.plugins_folder.registry_writer import write_registry
+from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.store.versions import staging
 from host import OperationError, PluginError
 from host.pages.session import Session
@@ -40,7 +45,7 @@ _EARLIER_VERSIONS = 3  # number of versions kept besides the current one
 
 
 class Transaction:
-    """A change of plugins, which holds the file lock on `plugins/`.
+    """A change of plugins.
 
     `registry` is the registry as it was read, and as it is to be written. `stage` returns a staging
     directory for one version. `unremoved` has an error for each plugin with files that could not be
@@ -53,6 +58,7 @@ class Transaction:
         self.session = session
         self.registry = registry
         self.unremoved: dict[str, OperationError] = {}
+        self.is_tidy = False
         self._on_disk = dict(registry.entries)
         self._area = area
         self._seconds = seconds
@@ -67,40 +73,101 @@ class Transaction:
         os.mkdir(os.path.join(area, "version"))
         return Change(self.session, area, self._seconds, self.registry)
 
+    def plan(self, version: PluginVersion) -> Plan:
+        """Return the plan that makes a staged, kept or installed version the current one."""
+        former = self.registry.entries.get(version.entry.name)
+        is_present = False
+        if former is not None:
+            is_present = make_source(former).is_present(self.plugins_dir)
+        return plan_change(self.registry, version, is_present=is_present)
+
+    @contextmanager
+    def locked(self, on_wait: OnWait | None) -> Iterator[None]:
+        """Hold the file lock on `plugins/`, with the registry as it is on the disk now.
+
+        Another process is waited for if there is `on_wait`, which gets a message. At the end,
+        whatever nobody uses is removed from `.versions`.
+        """
+        with file_lock(os.path.realpath(self.plugins_dir), on_wait):
+            if not self.registry.is_unchanged:
+                self.registry = read_registry(self.plugins_dir)
+                self._on_disk = dict(self.registry.entries)
+            try:
+                yield
+            finally:
+                self.is_tidy = True
+                self._tidy()
+
     def save(
         self, plans: Sequence[tuple[Plan, Change]] = (), *, team: bool = False
-    ) -> None:
+    ) -> list[Plan]:
         """Carry out plans, and write the registry; with `team`, the registry that a team shares.
 
+        Returns the plans that were carried out: another process may have done the same meanwhile.
         Raises OSError and HostError; then nothing has changed. The caller has called
         `check_collisions`.
         """
-        with undoing() as undo:
+        with self.locked(self.session.messages.line), undoing() as undo:
+            current = []
             for plan, change in plans:
-                self._carry_out(plan, change, undo, team=team)
-            for entry in dropped_entries(self.plugins_dir, self.registry):
-                if is_plugin_name(entry.name):
-                    self.registry.put(entry.replaced(installedAt=now()))
+                current_plan = self._planned_again(plan)
+                self._carry_out(current_plan, change, undo, team=team)
+                current.append(current_plan)
+            self._write(undo)
+        return current
 
-            def replaced() -> None:
-                # Once a file of the registry is replaced, the new state is the right one.
-                undo.pop_all()
-                self._on_disk = dict(self.registry.entries)
+    def _planned_again(self, plan: Plan) -> Plan:
+        """Return the plan for the same version, made from the registry as it is now."""
+        current = self.plan(plan.version)
+        former = current.former
+        if former is None or not isinstance(plan, Add):
+            return current
 
-            write_registry(self.registry, self._area, replaced)
-            undo.pop_all()  # also if the registry already had this content
+        # Another process has added a plugin of this name meanwhile.
+        entry = plan.entry
+        is_same_package = former.is_package and entry.is_package
+        if not is_same_package and former.source_and_ref != entry.source_and_ref:
+            hint = make_source(entry).name_hint
+            what = f"{entry.name} is already the name of another plugin{hint}"
+            raise PluginError(what)
+        return current
 
     def remove(self, entry: Entry) -> None:
         """Remove a plugin, and write the registry; its files are removed at the end."""
         link = os.path.join(self.plugins_dir, entry.name)
-        with undoing() as undo:
+        with self.locked(self.session.messages.line), undoing() as undo:
             if os.path.islink(link):
                 target = os.readlink(link)
                 os.unlink(link)
                 undo.callback(os.symlink, target, link)
             self.registry.drop(entry.name)
-            self.save()
+            self._write(undo)
+
+    def switch(self, entry: Entry, *, on: bool) -> bool:
+        """Enable or disable a plugin; return whether that changes anything."""
+        with self.locked(self.session.messages.line), undoing() as undo:
+            # A package of the environment has an entry only if it is or was disabled.
+            new_entry = entry.replaced(installedAt=now())
+            entry = self.registry.entries.get(entry.name, new_entry)
+            is_change = entry.enabled != on
+            if is_change:
+                self.registry.put(entry.replaced(enabled=on))
+                self._write(undo)
+        return is_change
+
+    def _write(self, undo: ExitStack) -> None:
+        """Write the registry, with the directories that the user has put into `plugins/`."""
+        for entry in dropped_entries(self.plugins_dir, self.registry):
+            if is_plugin_name(entry.name):
+                self.registry.put(entry.replaced(installedAt=now()))
+
+        def replaced() -> None:
+            # Once a file of the registry is replaced, the new state is the right one.
             undo.pop_all()
+            self._on_disk = dict(self.registry.entries)
+
+        write_registry(self.registry, self._area, replaced)
+        undo.pop_all()  # also if the registry already had this content
 
     def warn_of_unremoved(self, names: Iterable[str]) -> None:
         """Warn about files of these plugins that could not be removed."""
@@ -108,7 +175,7 @@ class Transaction:
             if name in self.unremoved:
                 self.session.messages.warn(str(self.unremoved[name]))
 
-    def tidy(self) -> None:
+    def _tidy(self) -> None:
         """Make links and versions agree with the registry on the disk.
 
         Each plugin has a link to its current version, for people and scripts, and keeps the last
@@ -210,29 +277,26 @@ def check_free_name(entry: Entry, plugins_dir: str) -> None:
 
 @contextmanager
 def begin(session: Session, seconds: float = CALL_SECONDS) -> Iterator[Transaction]:
-    """Lock `plugins/`, read the registry, and yield a transaction.
+    """Read the registry, and yield a transaction with a staging directory.
 
-    At the end, whatever nobody uses is removed from `.versions`. An OSError becomes an
-    OperationError. Raises HostError if the registry cannot be read, because nothing may change
-    then, or if another process holds the lock for two minutes.
+    An OSError becomes an OperationError. Raises HostError if the registry cannot be read, because
+    nothing may change then.
     """
     plugins_dir = session.installation.plugins_dir
     versions_dir = os.path.join(plugins_dir, VERSIONS)
     try:
         make_directory(plugins_dir)
-        with locked(session):
-            registry = read_registry(plugins_dir)
-            if os.path.islink(versions_dir):
-                raise PluginError(f"{versions_dir}: must not be a link", "remove it")
-            make_directory(versions_dir)
-            with staging(versions_dir) as area:
-                transaction = Transaction(session, registry, area, seconds)
-                try:
-                    yield transaction
-                finally:
-                    transaction.tidy()
-            with suppress(OSError):
-                os.rmdir(versions_dir)
+        registry = read_registry(plugins_dir)
+        if os.path.islink(versions_dir):
+            raise PluginError(f"{versions_dir}: must not be a link", "remove it")
+        make_directory(versions_dir)
+        with staging(versions_dir) as area:
+            transaction = Transaction(session, registry, area, seconds)
+            yield transaction
+            if not transaction.is_tidy:
+                # Nothing was changed, but an earlier change may have been interrupted.
+                with suppress(OperationError), transaction.locked(None):
+                    pass
     except OSError as failure:
         path = failure.filename2 or failure.filename or plugins_dir
         where = os.fsdecode(path)
@@ -240,14 +304,6 @@ def begin(session: Session, seconds: float = CALL_SECONDS) -> Iterator[Transacti
         if where.startswith(versions_dir):
             where = plugins_dir
         raise OperationError(f"{where}: {failure.strerror}") from None
-
-
-@contextmanager
-def locked(session: Session) -> Iterator[None]:
-    """Hold the file lock on `plugins/`; wait for another process, with one line."""
-    plugins_dir = session.installation.plugins_dir
-    with file_lock(os.path.realpath(plugins_dir), session.messages.line):
-        yield
 
 
 def _tidy_plugin(plugins_dir: str, name: str, version: str) -> list[OperationError]:

@@ -38,7 +38,7 @@ _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _LETTERS = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _VERSION = _LETTERS | frozenset(".!+_-")
 _LONGEST_VERSION = 100
-_SHA1_DIGITS = 40
+_FEWEST_DIGITS = 7
 _SHA256_DIGITS = 64
 _LONGEST_DIRECTORY = 128
 
@@ -360,9 +360,10 @@ def _is_ref(ref: str) -> bool:
     return not ref.startswith("-") and ref.split() == [ref]
 
 
-def _is_commit(commit: str) -> bool:
-    is_hexadecimal = _HEXADECIMAL.issuperset(commit)
-    return is_hexadecimal and len(commit) in (_SHA1_DIGITS, _SHA256_DIGITS)
+def _is_hash(text: str) -> bool:
+    """Return whether a text may be a commit or a checksum, or the beginning of one."""
+    is_hexadecimal = _HEXADECIMAL.issuperset(text)
+    return is_hexadecimal and _FEWEST_DIGITS <= len(text) <= _SHA256_DIGITS
 
 
 def _check_keys(name: str, item: dict[str, Any]) -> None:
@@ -435,4 +436,4 @@ def _is_sha256(checksum: Any) -> bool:
     return _HEXADECIMAL.issuperset(checksum)
 
 
-_FORMS = {"ref": _is_ref, "commit": _is_commit, "sha256": _is_sha256}
+_FORMS = {"ref": _is_ref, "commit": _is_hash, "sha256": _is_hash}

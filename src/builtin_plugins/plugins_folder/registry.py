@@ -117,6 +117,11 @@ class Registry:
             self.problems.append(Problem(path, error.what, error.remedy))
             self.refused[name] = error.problem
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Return whether nobody has changed the files since they were read."""
+        return self.shared.is_unchanged and self.personal.is_unchanged
+
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the entry of the same name but keep that entry's unknown keys.
 

@@ -19,7 +19,6 @@ from builtin_plugins.plugins.directory_contents import read_commands
 from builtin_plugins.plugins.preview import change_lines, plan_lines
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.sources.git import write_commit
-from builtin_plugins.plugins.transaction import locked
 from builtin_plugins.plugins_folder.entry import VERSIONS
 from builtin_plugins.plugins_folder.registry import (
     local_path,
@@ -79,7 +78,7 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
 
     area = os.path.join(plugins_dir, VERSIONS)
     make_directory(area)
-    with locked(session), begin_change_in(session, area, timeout) as change:
+    with begin_change_in(session, area, timeout) as change:
         if is_git:
             _to_newest(change, yes)
             # A repository that was cloned by hand was never prepared by `self init --from`.

@@ -11,7 +11,6 @@ from builtin_plugins.plugins.collisions import (
 from builtin_plugins.plugins.install import (
     Choices,
     ensure_built,
-    plan_for,
 )
 from builtin_plugins.plugins.plan import (
     Add,
@@ -354,7 +353,7 @@ def _add(
         what = f"{entry.name!r} is not a valid plugin name"
         raise PluginError(f"{what}; {NAME_RULE}{hint}")
 
-    plan = plan_for(version, transaction)
+    plan = transaction.plan(version)
     if isinstance(plan, Nothing):
         line = f"{_installed(entry, change)}{hint}"
         if choices.team:
@@ -372,7 +371,10 @@ def _add(
     ask_to_continue(session, question, choices.yes, otherwise)
     # This runs the code of a package, so it comes after the question.
     check_declared_commands(plan.version, change, force=choices.force)
-    transaction.save([(plan, change)], team=choices.team)
+    [saved] = transaction.save([(plan, change)], team=choices.team)
+    if isinstance(saved, Nothing):  # another process was faster
+        session.show_lines(_installed(entry, change))
+        return
 
     next_steps = ["commit plugins/registry.json for your team"]
     if not choices.team:

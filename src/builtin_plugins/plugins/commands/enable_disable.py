@@ -1,7 +1,7 @@
 """`self plugin enable` and `self plugin disable`."""
 
 from builtin_plugins.plugins.inventory import named_plugin
-from builtin_plugins.plugins.transaction import begin, now
+from builtin_plugins.plugins.transaction import begin
 from builtin_plugins.self_commands.declared import PLUGIN, self_command
 from host.pages.session import Session
 
@@ -29,13 +29,7 @@ def plugin_disable(session: Session, name: str) -> None:
 def _switch(session: Session, name: str, *, on: bool) -> None:
     with begin(session) as transaction:
         entry = named_plugin(session, name).entry
-        # A package of the environment has an entry only if it is or was disabled.
-        new_entry = entry.replaced(installedAt=now())
-        entry = transaction.registry.entries.get(entry.name, new_entry)
-        is_change = entry.enabled != on
-        if is_change:
-            transaction.registry.put(entry.replaced(enabled=on))
-            transaction.save()
+        is_change = transaction.switch(entry, on=on)
 
     state = "enabled" if on else "disabled"
     line = f"{entry.name} is {state}"

@@ -1,7 +1,6 @@
 """`self plugin rollback`."""
 
 from builtin_plugins.plugins.collisions import check_collisions
-from builtin_plugins.plugins.install import plan_for
 from builtin_plugins.plugins.inventory import named_plugin
 from builtin_plugins.plugins.plan import Nothing
 from builtin_plugins.plugins.preview import version_text
@@ -36,7 +35,7 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
 
         target = _target(entry, chosen)
         contents = make_source(target).contents(target.root(plugins_dir))
-        plan = plan_for(contents.replaced(entry=target), transaction)
+        plan = transaction.plan(contents.replaced(entry=target))
         if isinstance(plan, Nothing) or not plan.is_new_version:
             current = version_text(entry)
             session.show_lines(f"{entry.name}: {current} is the current version")

@@ -11,7 +11,6 @@ from builtin_plugins.plugins.collisions import (
 from builtin_plugins.plugins.install import (
     change_each,
     ensure_built,
-    plan_for,
 )
 from builtin_plugins.plugins.plan import Plan
 from builtin_plugins.plugins.preview import heading, version_text
@@ -146,4 +145,4 @@ def restored_plan(
         expected = version_text(entry)
         what = f"expected version {expected}, found {version_text(staged.entry)}"
         raise OperationError(what)
-    return plan_for(staged, transaction)
+    return transaction.plan(staged)

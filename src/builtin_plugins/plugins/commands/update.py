@@ -10,7 +10,6 @@ from builtin_plugins.plugins.collisions import (
 from builtin_plugins.plugins.install import (
     change_each,
     ensure_built,
-    plan_for,
     unbuilt_text,
 )
 from builtin_plugins.plugins.inventory import inventory, named_plugin
@@ -95,8 +94,12 @@ def _save(transaction: Transaction, plans: dict[str, tuple[Plan, Change]]) -> li
     session = transaction.session
     entries = [plan.entry for plan, _ in plans.values()]
     failed = change_each(session, entries, check)
-    transaction.save([*plans.values()])
-    session.show_lines(*(f"updated {name}" for name in plans))
+    for plan in transaction.save([*plans.values()]):
+        line = f"updated {plan.entry.name}"
+        if isinstance(plan, Nothing):
+            version = version_text(plan.entry)
+            line = f"{plan.entry.name}: another process has just installed {version}"
+        session.show_lines(line)
     return failed
 
 
@@ -145,7 +148,7 @@ def _planned(
     staged = ensure_built(staged, change, yes=yes)
     # The address may have got another form, but an update changes no source.
     new_entry = staged.entry.replaced(source=entry.source)
-    return plan_for(staged.replaced(entry=new_entry), transaction)
+    return transaction.plan(staged.replaced(entry=new_entry))
 
 
 def _is_current(entry: Entry, staged: PluginVersion) -> bool:

@@ -35,6 +35,7 @@ from host import HostError, Messages, PluginError, UsageError
 from host.files.paths import is_inside
 
 _LONGEST_NAME = 64
+_COMMON_NAMES = ("bin", "script", "scripts", "tools", "commands")
 _EXTRAS = re.compile(r"(.+)(\[[A-Za-z0-9][\w.,-]*\])\Z")
 SUBDIRECTORY = "#subdirectory="  # stands in a source before a directory in it
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
@@ -319,7 +320,9 @@ def _free_name(entry: Entry, change: Change) -> str:
     """Return a name for a plugin; that of a second folder called `bin` begins with its parent's."""
     name = _suggested_name(entry.source)
     former = change.registry.entries.get(name)
-    if former is None or not entry.is_users_directory:
+    if former is None or name not in _COMMON_NAMES:
+        return name
+    if not entry.is_users_directory:
         return name
     if (former.kind, former.source) == (entry.kind, entry.source):
         return name

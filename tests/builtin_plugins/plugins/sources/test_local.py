@@ -64,7 +64,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
         True,
     )
     assert (entry["enabled"], entry["version"], entry["commit"]) == (True, "1.2", None)
-    assert os.listdir(made.root / "plugins") == ["registry.json"]
+    assert visible(made) == ["registry.json"]  # nothing is made for it
     assert plugin(made, "list").stdout == (
         "NAME  VERSION  KIND         STATE    WORDS  SOURCE\n"
         f"acme  1.2      local [dev]  enabled  demo   {source}\n"
