@@ -126,7 +126,7 @@ def test_a_dropped_in_directory_works_and_the_next_change_registers_it(
     made = install()
     made.write({f"plugins/mine/{name}": text for name, text in plugin_files().items()})
     assert made.run("demo", "hi").all == (0, "hi\n", "")
-    assert plugin(made, "show", "mine").stdout.startswith("name:      mine\n")
+    assert plugin(made, "show", "mine").stdout.startswith("name:     mine\n")
     assert registry(made) == {}
     assert plugin(made, "disable", "mine").status == 0
     assert (registry(made)["mine"]["kind"], registry(made)["mine"]["dev"]) == (
