@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from builtin_plugins.library.files.atomic import write_file
+from builtin_plugins.library.files.atomic import is_real_dir, write_file
 from builtin_plugins.library.git import Git
 from builtin_plugins.self_commands import templates
 from host import UsageError, is_word
@@ -173,15 +173,16 @@ def different_files(root: str, *, tracked: bool = False) -> list[ShippedFile]:
     """Return the own files of this program that an installation lacks, or has in another form.
 
     Files that git tracks belong to the team: they are left out, or with `tracked`, only they are
-    returned. Files in a linked directory are left out. Raises OperationError if git fails.
+    returned. Files in a missing or linked directory are left out, too. Raises OperationError if
+    git fails.
     """
     of_team = _tracked(root)
     files = []
     for file in shipped_files():
         if not file.is_own or (file.relative in of_team) != tracked:
             continue
-        is_linked = os.path.islink(os.path.join(root, file.relative.parent))
-        if not is_linked and not file.is_same_in(root):
+        is_ours = is_real_dir(os.path.join(root, file.relative.parent))
+        if is_ours and not file.is_same_in(root):
             files.append(file)
     return files
 
@@ -225,5 +226,4 @@ def renew(root: str, show: Callable[[str], object], *, replaces: bool = False) -
         set_aside(root, changed_files(root), show)
     for file in files:
         path = os.path.join(root, file.relative)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
         write_file(path, file.original.read_bytes())

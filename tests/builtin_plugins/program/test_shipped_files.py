@@ -13,6 +13,7 @@ from builtin_plugins.program.shipped_files import renew
 from testing.plugin_sources import write_tree
 
 FORMER = {
+    "core/schema/same.json": "1\n",
     "core/lib/same.sh": "1\n",
     "core/lib/old.sh": "1\n",
     "core/lib/mine.sh": "1\n",
