@@ -139,6 +139,6 @@ def test_tab(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         return [item.value for item in complete.get_completions([*before], typed)]
 
     assert offered(install, "c") == ["claude-code", "claude-desktop", "codex", "cursor"]
-    assert {"db", "demo"} <= {*offered(serve, "d")}
+    assert "db" in offered(serve, "d")
     assert offered(serve, "db/m") == ["db/mend", "db/move"]
     assert offered(serve, "db/mo", "--except") == ["db/move"]
