@@ -283,9 +283,8 @@ class _Desk:
 
         # Some machines have fzf, which the picker would use.
         session.enter(f"everywhere=$PATH PATH={self._programs_for_picker()}")
-        shown += session.press("acme self pick\r", "text: ")
-        shown += session.press("dep\r", "text: ")
-        shown += session.press("\r", "\nstage: ")
+        shown += session.press("acme self pick\r", "number: ")
+        shown += session.press("2\r", "\nstage: ")
         shown += session.enter("production")
         session.enter("PATH=$everywhere")
 
