@@ -195,7 +195,7 @@ def test_the_reference_is_complete(site: Path) -> None:
         discover_commands = getattr(plugin.load(), "discover_commands", None)
         if discover_commands and not inspect.signature(discover_commands).parameters:
             declared += discover_commands()
-    unlisted = ("launcher", "lock", "news", "pick", "publish-installer")
+    unlisted = ("add", "launcher", "lock", "news", "pick", "publish-installer")
     hidden: set[tuple[str, ...]] = {(), *((word,) for word in unlisted)}
     shown = [command for command in declared if command.words[1:] not in hidden]
     for command in shown:
