@@ -354,7 +354,7 @@ class Program:
         if not calls:
             return
         # Few installations have such a plugin.
-        from host.launch.before_run import check_policies, planned_run
+        from host.launch.before_run import check_can_ask, check_policies, planned_run
         from host.launch.run_masking import masked_arguments, secret_values
 
         run = self._session.run_with_variables(
@@ -367,7 +367,11 @@ class Program:
             origin=origin,
             hosts=tuple(hosts),
         )
-        check_policies(calls, planned, run)
+
+        def refuse(question: str) -> None:
+            check_can_ask(run, question, may_ask=False)
+
+        check_policies(calls, planned, refuse)
 
     def record(
         self,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from host.arguments.parser import MissingArgumentsError
     from host.catalog.definition import Definition
     from host.messages import Messages
+    from host.plugin_functions import BeforeRun
 
 
 class UserQuestions(Questions):
@@ -33,10 +34,13 @@ class UserQuestions(Questions):
                 may_ask=self.may_ask,
             )
 
-    def policy(self, run: Run, question: str) -> None:
-        from host.launch.before_run import ask_policy
+    def policies(self, run: Run, calls: "Sequence[BeforeRun]") -> None:
+        from host.launch.before_run import ask_policy, check_policies, planned_run
 
-        ask_policy(run, question, may_ask=self.may_ask)
+        def ask(question: str) -> None:
+            ask_policy(run, question, may_ask=self.may_ask)
+
+        check_policies(calls, planned_run(run), ask)
 
     def arguments(
         self, run: Run, missing: "MissingArgumentsError"

@@ -11,7 +11,7 @@ from host.records import PlannedRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from host.launch.plan import Run
     from host.plugin_functions import BeforeRun
@@ -39,13 +39,13 @@ def planned_run(run: "Run") -> PlannedRun:
 def check_policies(
     calls: "Sequence[BeforeRun]",
     planned: PlannedRun,
-    run: "Run",
+    ask: "Callable[[str], None]",
     seconds: float = _SECONDS,
 ) -> None:
     """Ask each function, in a child process, within `seconds`.
 
-    Raises NotConfirmedError if a function refuses the run, fails or is too slow, or if nobody
-    agrees to what it asks.
+    `ask` gets the question of a function, and raises NotConfirmedError if nobody agrees to it.
+    Raises NotConfirmedError also if a function refuses the run, fails or is too slow.
     """
     called = " ".join(planned.words)
     for call in calls:
@@ -65,7 +65,7 @@ def check_policies(
         if answer == _REFUSE:
             raise _refused(called, named, text)
         if answer == _ASK:
-            run.questions.policy(run, text)
+            ask(text)
 
 
 def _refused(called: str, named: str, reason: str) -> NotConfirmedError:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from host.catalog.definition import Definition
     from host.catalog.run_keys import Supervision
     from host.installation import OpenInstallation
+    from host.plugin_functions import BeforeRun
     from host.processes.process import Exec
     from host.variables.environment import SourceReader
     from host.variables.layers import Layers
@@ -56,11 +57,12 @@ class Questions:
 
         check_trust(definition, run.program, words)
 
-    def policy(self, run: "Run", question: str) -> None:
-        """Return if the user may be asked what a plugin asks; otherwise raise NotConfirmedError."""
-        from host.launch.before_run import check_can_ask
+    def policies(self, run: "Run", calls: "Sequence[BeforeRun]") -> None:
+        """Return if these functions of plugins let the run go; otherwise raise NotConfirmedError.
 
-        check_can_ask(run, question, may_ask=self.may_ask)
+        Only a class whose runs take this step has the method.
+        """
+        raise NotImplementedError
 
     def arguments(
         self, _: "Run", missing: "MissingArgumentsError"
@@ -328,9 +330,7 @@ class Run(Record):
         """Raise NotConfirmedError if a plugin refuses the run, or the user does not agree to it."""
         calls = self.catalog.lock.before_runs_of(self.words)
         if calls:
-            from host.launch.before_run import check_policies, planned_run
-
-            check_policies(calls, planned_run(self), self)
+            self.questions.policies(self, calls)
 
     def check_programs(self) -> None:
         """Raise MissingError if required programs are missing or have the wrong version."""

@@ -82,9 +82,14 @@ class _Questions(Questions):
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def policy(self, run: Run, question: str) -> None:
-        super().policy(run, question)
-        self.asked.append(question)
+    def policies(self, run: Run, calls: Sequence[BeforeRun]) -> None:
+        from host.launch.before_run import check_can_ask, check_policies, planned_run
+
+        def ask(question: str) -> None:
+            check_can_ask(run, question, may_ask=self.may_ask)
+            self.asked.append(question)
+
+        check_policies(calls, planned_run(run), ask)
 
 
 def plan_of(session: Session, words: Sequence[str]) -> Plan:

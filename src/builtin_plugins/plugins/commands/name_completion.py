@@ -1,11 +1,13 @@
 """Plugin names for Tab completion, read only from local files because a shell is waiting."""
 
 import os
-from contextlib import suppress
 
 from host import DefinitionError
 from host.files.json_file import read_json
 from host.pages.completion import FILES, Completer, Offer
+
+# A file may not exist yet, be damaged, or have other content; Tab then offers less.
+_UNREADABLE = (OSError, DefinitionError, LookupError, TypeError)
 
 
 def plugin_names(_given: object, completer: Completer) -> Offer:
@@ -14,15 +16,20 @@ def plugin_names(_given: object, completer: Completer) -> Offer:
     # Not `plugins_folder`, because importing it takes 8 ms.
     names: set[str] = set()
     for file in ("registry.json", "registry.local.json"):
-        with suppress(OSError, DefinitionError, LookupError, TypeError):
+        try:
             content = read_json(f"{plugins_dir}/{file}")
             names.update(str(entry["name"]) for entry in content["plugins"])
+        except _UNREADABLE:
+            continue
     # A directory that the user has put there, and what is left of a plugin, have no entry.
     for directory in (plugins_dir, f"{plugins_dir}/.versions"):
-        with suppress(OSError):
-            for entry in os.scandir(directory):
-                if entry.is_dir() and not entry.name.startswith("."):
-                    names.add(entry.name)
+        try:
+            entries = list(os.scandir(directory))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_dir() and not entry.name.startswith("."):
+                names.add(entry.name)
     return Offer([(name, "") for name in sorted(names)])
 
 
@@ -33,9 +40,10 @@ def sources(_given: object, completer: Completer) -> Offer:
         return Offer([], FILES)
 
     names = []
-    # The cached file may not exist yet, or be damaged.
-    with suppress(OSError, DefinitionError, LookupError, TypeError):
+    try:
         copy = read_json(installation.cache_path("catalogue"))
         for row in copy["plugins"]:
             names.append((str(row["name"]), str(row["description"])))
+    except _UNREADABLE:
+        pass
     return Offer(names, FILES)
