@@ -37,7 +37,8 @@ def test_sets(wanted: str, left_out: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted", ["@nobody", "web[1-", "web1!web1", "web[", "@", "", "@no:web", "@@no"]
+    "wanted",
+    ["@nobody", "web[1-", "web1!web1", "web[", "web[1:3]", "@", "", "@no:web", "@@no"],
 )
 def test_sets_that_mean_nothing(wanted: str) -> None:
     with pytest.raises(FleetError):

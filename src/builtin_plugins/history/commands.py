@@ -190,6 +190,9 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
     """
     run = _find(session, id)
     line = command_line(session.program, run)
+    if run["origin"] == "fleet" or run["hosts"]:
+        what = f"{run['id'][:SHORT_ID]} ran on other machines, not on this one: {line}"
+        raise OperationError(what, f"{session.program} fleet run --on HOSTS …")
     masked = _masked(run)
     if masked:
         short_id = run["id"][:SHORT_ID]

@@ -30,6 +30,8 @@ def masked_words(arguments: "Sequence[Argument]", args: "Sequence[str]") -> list
     for argument in arguments:
         if argument.secret:
             secrets += line.texts.get(argument.name, ())
+    # The longest first: a shorter secret may be the end of a longer one.
+    secrets.sort(key=len, reverse=True)
     return [_masked(word, secrets) for word in args]
 
 

@@ -103,6 +103,11 @@ def test_a_signal(made: Made) -> None:
     [run] = history(made, "--origin", "fleet")
     assert (run["status"], run["signal"]) == (143, 15)
 
+    # It ran on other machines: this one is not the place to run it again.
+    refused = made.run("self", "history", "rerun", run["id"], "--yes")
+    assert (refused.status, refused.stdout) == (1, "")
+    assert "ran on other machines" in refused.stderr
+
 
 def test_nothing_is_recorded_if_cli_json_forbids_it(made: Made) -> None:
     made.write({"core/cli.json": {**CLI, "record": False}})

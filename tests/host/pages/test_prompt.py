@@ -278,6 +278,9 @@ def test_words_without_their_secrets():
     ]
     assert masked_words(arguments, words) == masked
     assert masked_words(arguments, []) == []
+    hidden = "--pin=********"
+    # A secret may be the end of another one.
+    assert masked_words(arguments, ["--pin=34", "--pin=1234"]) == [hidden, hidden]
     assert masked_words(arguments, ["--pin=--", "--", "x"]) == [
         "--pin=********",
         "--",

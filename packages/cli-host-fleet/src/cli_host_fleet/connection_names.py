@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Iterator, Mapping
 
 from cli_host_fleet.ssh_settings import Settings, parsed
 from cli_host_fleet.transport import Host
 
 _KNOWN_HOSTS = ("userknownhostsfile", "globalknownhostsfile", "revokedhostkeys")
-_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 _NAME_BYTES = 20  # 40 characters of a socket's path, which is limited to about 100
 
 
@@ -63,7 +61,7 @@ class ConnectionNames:
                 yield self._content(path)
 
     def _seen_by(self, command: str) -> Iterator[str]:
-        """Yield what can change the meaning of a ProxyCommand: directory and named variables."""
+        """Yield what can change the meaning of a ProxyCommand: directory and environment."""
         if command == "none":
             return
 
@@ -72,8 +70,10 @@ class ConnectionNames:
         except FileNotFoundError:
             yield ""  # somebody has removed the directory
 
-        for variable in _VARIABLE.findall(command):
-            yield self._environ.get(variable, "")
+        # The program may read any variable. Those of the run itself differ each time.
+        for name, value in sorted(self._environ.items()):
+            if not name.startswith("CLI_"):
+                yield f"{name}={value}"
 
     def _content(self, path: str) -> bytes:
         """Return a digest of a file, or b"" if neither this process nor ssh can read it."""

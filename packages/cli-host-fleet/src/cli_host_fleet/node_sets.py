@@ -29,7 +29,8 @@ from cli_host_fleet.inventory import Inventory
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.remembered import FAILED
 
-_IPV6 = re.compile(r"\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?)\]")
+# Behind a letter or digit, the brackets are a range, such as Ansible's `web[1:3]`: refused.
+_IPV6 = re.compile(r"(?<![\w.\-\]])\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?)\]")
 _LOGIN = re.compile(
     r"(?<![^\s,!&^])(\w[\w.-]*)@((?:\[[^\]]*\]|[^\s,!&^\[])+)", re.ASCII
 )

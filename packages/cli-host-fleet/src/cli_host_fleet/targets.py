@@ -78,6 +78,9 @@ class Targets:
         if not place and "@failed" in selection:
             failed = remembered.recall(file)
             place, _ = place_of(failed[0])
+            if place and selection != "@failed":
+                what = f"--on {self.on}: @failed has containers of {place}"
+                raise FleetError(f"{what}; name nothing else beside it")
         return place, selection
 
     def _contained(self, place: str, selection: str, file: str) -> dict[str, Host]:
