@@ -29,10 +29,8 @@ def test_hosts_of_ssh_config(cli: Cli) -> None:
     assert shown.stdout.splitlines()[:2] == [b"web01", b"web02"]
     unknown = cli.fleet("hosts", *cli.on("@nobody"))
     assert unknown.status == 2
-    assert (
-        unknown.stderr
-        == "cli fleet hosts: @nobody: no such group, or the group is empty\n"
-    )
+    # The rest depends on the sources of groups that ClusterShell has on this machine.
+    assert unknown.stderr.startswith("cli fleet hosts: @nobody: no such group, or ")
 
 
 def test_all_are_the_hosts_that_ssh_config_names(cli: Cli) -> None:

@@ -290,13 +290,17 @@ def begin(session: Session, seconds: float = CALL_SECONDS) -> Iterator[Transacti
         if os.path.islink(versions_dir):
             raise PluginError(f"{versions_dir}: must not be a link", "remove it")
         make_directory(versions_dir)
-        with staging(versions_dir) as area:
-            transaction = Transaction(session, registry, area, seconds)
-            yield transaction
-            if not transaction.is_tidy:
-                # Nothing was changed, but an earlier change may have been interrupted.
-                with suppress(OperationError), transaction.locked(None):
-                    pass
+        try:
+            with staging(versions_dir) as area:
+                transaction = Transaction(session, registry, area, seconds)
+                yield transaction
+                if not transaction.is_tidy:
+                    # Nothing was changed, but an earlier change may have been interrupted.
+                    with suppress(OperationError), transaction.locked(None):
+                        pass
+        finally:
+            with suppress(OSError):  # it has versions
+                os.rmdir(versions_dir)
     except OSError as failure:
         path = failure.filename2 or failure.filename or plugins_dir
         where = os.fsdecode(path)

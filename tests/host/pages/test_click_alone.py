@@ -27,7 +27,7 @@ from host import CommandDeclaration, hookimpl
 
 @hookimpl
 def discover_commands(installation):
-    for name in {sorted(path.stem for path in PROGRAMS.glob("*.py"))}:
+    for name in {sorted(path.stem for path in PROGRAMS.glob("[a-z]*.py"))}:
         attribute = "app" if name.startswith("typer") else "cli"
         entrypoint = f"{IMPORTABLE.name}.{PACKAGE}.{{name}}:{{attribute}}"
         keys = {{"name": name, "description": "D", "entrypoint": entrypoint}}

@@ -133,5 +133,5 @@ def test_an_interrupt_at_a_question_says_no(made, tmp_path):
     time.sleep(0.2)  # until it waits for the answer
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == -signal.SIGINT
-    assert visible(made) == ["p", "registry.json"]
+    assert visible(made) == ["p"]
     assert hidden(made) == []

@@ -120,21 +120,7 @@ def test_a_linked_project(with_uv: Environment, tmp_path: Path) -> None:
     assert (with_uv.folder() / "extra").is_dir()
     assert made.run("cloud", "two").status == 0
 
-    assert made.run("self", "lint").status == 0
-    wrong = file.read_text().replace("acme_cli.plugin:", "acme_cli.two:no_")
-    file.write_text(wrong)
-    (root / "src/acme_cli/two.py").write_text("from needed import discover_commands\n")
-    checked = made.run("self", "lint", "--format", "json")
-    finding, *_ = json.loads(checked.stdout)["findings"]
-    assert (checked.status, finding["file"]) == (1, str(file))
-    assert finding["message"] == '"entrypoint": acme_cli.two does not define no_main'
-    (root / "src/acme_cli/two.py").unlink()
-    shown = made.run("self", "lint").stdout
-    what = "the entry point acme_cli.two names no module"
-    assert f"{root}/pyproject.toml:1:1: {what}\n" in shown
-
     (root / "src").rename(root / "moved")
-    assert "names no module" not in made.run("self", "lint").stdout
     assert plugin(made, "remove", "acme-cli").status == 0
     assert (root / "moved/acme_cli/plugin.py").exists()
     assert not (made.root / "plugins/.versions").exists()
