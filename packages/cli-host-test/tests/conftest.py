@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ import pytest
 from host.testing import InstalledProgram, RunResult
 
 pytest_plugins = ["host.testing.pytest_plugin"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A job in the background ignores Ctrl-C; what tests start must not.
+    signal.signal(signal.SIGINT, lambda *_: None)
 
 _LOAD = 'load "$CLI_TEST_LIB"\n'
 

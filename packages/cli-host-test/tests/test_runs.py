@@ -312,6 +312,7 @@ def test_a_linked_folder_is_copied_and_its_tests_run(cli: Cli, tmp_path: Path) -
     script.chmod(0o755)
     (tools / "greet.bats").write_text(
         """
+load "$CLI_TEST_LIB"
 @test "greet" {
   run acme greet
   assert_output hi
