@@ -17,7 +17,7 @@ from host.installation import find_layout, open_installation, program_name
 from host.lock.lock import read_lock
 from host.messages import Messages
 from host.processes import process
-from host.record import Record
+from host.record_base import Record
 from host.text import decode, encode
 from host.words import RESERVED_WORDS, ends_in_help
 
@@ -177,8 +177,8 @@ def _answer(
 
     `start` has the installation and its lock if they were read already.
     """
-    from host.pages.dispatch import run_cli
     from host.pages.global_options import GlobalOptions
+    from host.pages.routes import run_cli
     from host.pages.session import Session
 
     options = request.options or GlobalOptions(tuple(request.words))

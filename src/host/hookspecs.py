@@ -36,7 +36,7 @@ import pluggy
 from host.hook_marker import GROUP
 from host.listing import Command, Listing, Terminal
 from host.plugin_functions import AfterRun, BeforeRun, SecretScheme
-from host.record import CommandTree, EnvSource
+from host.record_base import CommandTree, EnvSource
 from host.records import (
     BrokenPlugin,
     CategoryDeclaration,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from host.files.paths import is_file, join, why_outside
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

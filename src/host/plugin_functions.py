@@ -1,6 +1,6 @@
 """Functions that plugins declare and some runs call in a child process, as the lock keeps them."""
 
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from host.variables.layers import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.launch.recorded import RecordedRun
+    from host.launch.caller_records import RecordedRun
 
 
 class Program:
@@ -399,7 +399,7 @@ class Program:
             recorded.finish(done.returncode)
         """
         # Few commands record runs of others.
-        from host.launch.recorded import RecordedRun
+        from host.launch.caller_records import RecordedRun
 
         command = self.find(words)
 

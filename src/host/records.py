@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -104,7 +104,7 @@ def make_ready(run: Run, messages: "Messages") -> Exec:
             messages.debug(line)
     descriptor = run.environ.get(REPORT)
     if descriptor is not None:
-        from host.launch.report import report_variables
+        from host.launch.variables_report import report_variables
 
         report_variables(run.layers, descriptor)
 

@@ -14,9 +14,9 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from builtin_plugins.plugins.team_catalogue import parse_catalogue
-from builtin_plugins.plugins_folder.directory import read_plugin
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import read_registry
+from builtin_plugins.registry.directory import read_plugin
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import read_registry
 from host import HostError, PluginError
 from host.catalog.definition import read_definition
 from host.catalog.usable_projects import project_definition

@@ -158,7 +158,7 @@ def test_a_limited_run_imports_little_more(install: Callable[..., Made]) -> None
 
 
 def test_a_change_that_needs_no_network_loads_no_requests() -> None:
-    module = "builtin_plugins.plugins.install"
+    module = "builtin_plugins.plugins.steps"
     program = f"import sys, {module}; print('requests' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False

@@ -11,7 +11,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from builtin_plugins.plugins_folder.entry import Entry, Package
+from builtin_plugins.registry.entry import Entry, Package
 from testing.installation import Made, Result, command
 from testing.plugin_sources import wheel
 

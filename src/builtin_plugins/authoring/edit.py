@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from builtin_plugins.self_commands.declared import WORDS, argument, self_command
+from builtin_plugins.self_commands.decorator import WORDS, argument, self_command
 from host import DefinitionError, MissingError, OperationError, find_program
 from host.catalog.catalog import Match
 from host.pages.lookup import find_whole

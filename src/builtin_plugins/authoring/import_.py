@@ -26,10 +26,10 @@ from builtin_plugins.library.files.undo import (
     signals_blocked,
     undoing,
 )
-from builtin_plugins.plugins_folder.directory import MANIFEST, names_in, read_plugin
-from builtin_plugins.plugins_folder.entry import NAME_RULE, Entry, is_plugin_name
-from builtin_plugins.plugins_folder.registry import read_registry
-from builtin_plugins.self_commands.declared import YES, argument, self_command, text
+from builtin_plugins.registry.directory import MANIFEST, names_in, read_plugin
+from builtin_plugins.registry.entry import NAME_RULE, Entry, is_plugin_name
+from builtin_plugins.registry.registry import read_registry
+from builtin_plugins.self_commands.decorator import YES, argument, self_command, text
 from builtin_plugins.self_commands.pages import plural
 from builtin_plugins.self_commands.project import nearest_project
 from builtin_plugins.self_commands.questions import ask_to_continue

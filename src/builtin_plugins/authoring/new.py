@@ -7,8 +7,8 @@ from pathlib import Path
 
 from builtin_plugins.library.files.atomic import write_file
 from builtin_plugins.library.files.file_lock import file_lock
-from builtin_plugins.plugins_folder.entry import is_plugin_name
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.registry.entry import is_plugin_name
+from builtin_plugins.self_commands.decorator import (
     DESCRIPTION,
     NEW_NAME,
     NEW_WORDS,

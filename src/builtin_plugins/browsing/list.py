@@ -1,6 +1,6 @@
 """`self list`."""
 
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.self_commands.decorator import (
     ALL,
     LISTING_FORMAT,
     WORDS,

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 
-from builtin_plugins.self_commands.declared import WORDS, argument, self_command
+from builtin_plugins.self_commands.decorator import WORDS, argument, self_command
 from builtin_plugins.self_commands.questions import why_not_asked
 from host import Command, OperationError, Program
 from host.arguments.parser import MissingArgumentsError, parse

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.self_commands.decorator import (
     ALL,
     LISTING_FORMAT,
     argument,

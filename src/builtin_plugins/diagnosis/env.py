@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.self_commands.decorator import (
     FORMAT,
     WORDS,
     argument,

@@ -3,7 +3,7 @@
 import platform
 import sys
 
-from builtin_plugins.self_commands.declared import FORMAT, self_command
+from builtin_plugins.self_commands.decorator import FORMAT, self_command
 from builtin_plugins.self_commands.pages import show_facts
 from host.catalog.catalog import Catalog
 from host.lock.lock import Lock

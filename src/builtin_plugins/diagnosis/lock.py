@@ -1,6 +1,6 @@
 """`self lock`."""
 
-from builtin_plugins.self_commands.declared import self_command
+from builtin_plugins.self_commands.decorator import self_command
 from host.lock.lock import read_lock
 from host.pages.session import Session
 

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.self_commands.decorator import (
     FORMAT,
     WORDS,
     argument,

@@ -17,7 +17,7 @@ from builtin_plugins.history.page import (
     json_of,
     table,
 )
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.self_commands.decorator import (
     FORMAT,
     YES,
     argument,

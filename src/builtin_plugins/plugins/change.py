@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from builtin_plugins.library.git import Git, login_of
-from builtin_plugins.plugins.installer import Installer
-from builtin_plugins.plugins_folder.entry import FILES_DIR
-from builtin_plugins.plugins_folder.registry import Registry, RegistryFile
+from builtin_plugins.plugins.pip_or_uv import Installer
+from builtin_plugins.registry.entry import FILES_DIR
+from builtin_plugins.registry.registry import Registry, RegistryFile
 from builtin_plugins.store.versions import staging
 from host import Messages
 from host.pages.session import Session

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.inventory import declarations
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.version import PluginVersion, Words
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.version import PluginVersion, Words
 from host import PluginError
 from host.catalog.catalog import Catalog, Match
 from host.lock.lock import Lock

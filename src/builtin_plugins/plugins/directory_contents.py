@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 
 from builtin_plugins.plugins.python_text import declarations_in
-from builtin_plugins.plugins_folder.directory import MANIFEST, missing_path
-from builtin_plugins.plugins_folder.version import PluginVersion, Words
+from builtin_plugins.registry.directory import MANIFEST, missing_path
+from builtin_plugins.registry.version import PluginVersion, Words
 from builtin_plugins.self_commands.left_out import left_out
 from host import Definition, PluginError, Problem
 from host.catalog.catalog import Catalog
@@ -14,7 +14,7 @@ from host.files.json_file import Fields, read_json
 from host.files.paths import read_regular
 from host.lock.lock import Lock
 from host.pages.contents import Contents, contents
-from host.record import CommandTree
+from host.record_base import CommandTree
 
 _HOOKS_LIMIT = 1 << 20  # maximum size of a hooks file in bytes
 

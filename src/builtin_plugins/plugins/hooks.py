@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import read_registry
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import read_registry
 from host import BrokenPlugin, Disabled, HostError, Installation, Watch, hookimpl
 from host.records import PluginPackage
 
@@ -28,7 +28,7 @@ def find_plugins(
 
 
 def _entries(plugins_dir: str) -> Iterable[Entry]:
-    """Return the entries of the registry; `plugins_folder` reports one that cannot be read."""
+    """Return the entries of the registry; `registry` reports one that cannot be read."""
     with suppress(HostError):
         return read_registry(plugins_dir).entries.values()
     return ()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.plugins_folder import directory
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import Registry, read_registry
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry import directory
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import Registry, read_registry
+from builtin_plugins.registry.version import PluginVersion
 from host import Record, SourceError, UsageError, masked_text
 from host.catalog.catalog import Catalog
 from host.catalog.declared_commands import Declared
@@ -15,7 +15,7 @@ from host.lock.first_words import files_by_word
 from host.lock.lock import Lock
 from host.lock.plugin import Plugin
 from host.pages.session import Session
-from host.record import CommandTree
+from host.record_base import CommandTree
 from host.suggestions import closest
 from host.text import EMPTY
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from builtin_plugins.plugins.directory_contents import read_commands
 from builtin_plugins.plugins.package_folder import distribution_of
 from builtin_plugins.plugins.python_text import declarations_in
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.version import (
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.version import (
     PluginVersion,
     Words,
     relocated,
 )
 from host import Definition, Problem
 from host.hook_marker import GROUP
-from host.record import CommandTree
+from host.record_base import CommandTree
 
 _TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distribution
 

@@ -4,9 +4,9 @@
 out. `add`, `update`, `sync`, `rollback` and `doctor --fix` all work so.
 """
 
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import Registry
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import Registry
+from builtin_plugins.registry.version import PluginVersion
 from host import Record
 
 

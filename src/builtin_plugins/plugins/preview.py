@@ -7,8 +7,8 @@ from pathlib import Path
 
 from builtin_plugins.plugins.plan import Plan, Update
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.version import PluginVersion, Words
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.version import PluginVersion, Words
 from builtin_plugins.self_commands.pages import columns, plural
 from host import Definition, Problem, masked_text
 from host.pages.session import Session

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.plugins_folder.directory import MANIFEST
-from builtin_plugins.plugins_folder.version import Words
+from builtin_plugins.registry.directory import MANIFEST
+from builtin_plugins.registry.version import Words
 from host.hook_marker import GROUP
 
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")

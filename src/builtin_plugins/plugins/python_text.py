@@ -2,7 +2,7 @@
 
 import re
 
-from builtin_plugins.plugins_folder.version import Words
+from builtin_plugins.registry.version import Words
 
 _HOOK = re.compile(r"(?ms)^[ \t]*@(?:\w+\.)*hookimpl\b.*?^[ \t]*def[ \t]+(\w+)")
 _DECLARATION = re.compile(r"\bCommandDeclaration\(\s*(?:words\s*=\s*)?\(([^)]*)\)")

@@ -19,7 +19,7 @@ from builtin_plugins.plugins.sources.parse import (
     other_forms,
     parse_source,
 )
-from builtin_plugins.plugins_folder.entry import is_plugin_name
+from builtin_plugins.registry.entry import is_plugin_name
 from host import DefinitionError, OperationError, Problem, UsageError
 from host.errors import InstallationError
 from host.files.json_file import Fields, parse_json

@@ -22,7 +22,7 @@ from builtin_plugins.library.files.undo import undoing
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.plan import Add, Nothing, Plan, Restore, plan_change
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins_folder.directory import (
+from builtin_plugins.registry.directory import (
     ENTRY_FILE,
     NUMBER,
     dropped_entries,
@@ -32,10 +32,10 @@ from builtin_plugins.plugins_folder.directory import (
     read_kept_entry,
     store_of,
 )
-from builtin_plugins.plugins_folder.entry import VERSIONS, Entry, is_plugin_name
-from builtin_plugins.plugins_folder.registry import Registry, read_registry
-from builtin_plugins.plugins_folder.registry_writer import write_registry
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.entry import VERSIONS, Entry, is_plugin_name
+from builtin_plugins.registry.registry import Registry, read_registry
+from builtin_plugins.registry.registry_writer import write_registry
+from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.store.versions import staging
 from host import OperationError, PluginError
 from host.pages.session import Session

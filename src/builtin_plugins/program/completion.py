@@ -7,7 +7,7 @@ from pathlib import Path
 
 from builtin_plugins.library.files.atomic import write_file
 from builtin_plugins.program.shells import SHELLS, path_of, shell_of
-from builtin_plugins.self_commands.declared import argument, self_command
+from builtin_plugins.self_commands.decorator import argument, self_command
 from builtin_plugins.self_commands.templates import fill_template
 from host import HostError
 from host.catalog.catalog import Catalog

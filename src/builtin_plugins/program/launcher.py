@@ -14,7 +14,7 @@ from pathlib import Path
 import host
 from builtin_plugins.library.files.atomic import write_file
 from builtin_plugins.program.shipped_files import renew
-from builtin_plugins.self_commands.declared import argument, self_command
+from builtin_plugins.self_commands.decorator import argument, self_command
 from builtin_plugins.self_commands.templates import fill_template
 from host import OperationError
 from host.caller import home, xdg_home

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from builtin_plugins.library.files.atomic import make_directory, write_file
 from builtin_plugins.library.git import Git, has_commit, newer_commit
-from builtin_plugins.self_commands.declared import self_command
+from builtin_plugins.self_commands.decorator import self_command
 from host import HostError, OperationError
 from host.caller import RUN, is_on
 from host.files.paths import read_regular

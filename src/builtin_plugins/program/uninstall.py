@@ -14,7 +14,7 @@ from builtin_plugins.program.shipped_files import (
     has_repository,
     shipped_files,
 )
-from builtin_plugins.self_commands.declared import YES, argument, self_command
+from builtin_plugins.self_commands.decorator import YES, argument, self_command
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError
 from host.caller import xdg_home

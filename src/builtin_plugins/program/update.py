@@ -17,7 +17,7 @@ from builtin_plugins.program.origin import (
     origin_of_program,
 )
 from builtin_plugins.program.shipped_files import changed_files, set_aside
-from builtin_plugins.self_commands.declared import FORMAT, argument, self_command
+from builtin_plugins.self_commands.decorator import FORMAT, argument, self_command
 from builtin_plugins.self_commands.pages import plural
 from host import OperationError, printable
 from host.pages.session import Session

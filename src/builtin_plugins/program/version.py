@@ -2,7 +2,7 @@
 
 import sys
 
-from builtin_plugins.self_commands.declared import FORMAT, self_command
+from builtin_plugins.self_commands.decorator import FORMAT, self_command
 from host.pages.session import Session
 
 

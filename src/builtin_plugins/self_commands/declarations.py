@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Iterator
 from types import ModuleType
 
-from builtin_plugins.self_commands.declared import DECLARATION, SelfCommand
+from builtin_plugins.self_commands.decorator import DECLARATION, SelfCommand
 from host import CategoryDeclaration, CommandDeclaration
 from host.words import SELF
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from builtin_plugins.library.git import Git
 from builtin_plugins.plugins.directory_contents import read_contents
 from builtin_plugins.plugins.preview import plan_lines
-from builtin_plugins.plugins_folder.directory import find_directory_plugins
-from builtin_plugins.plugins_folder.registry import read_registry
-from builtin_plugins.plugins_folder.version import (
+from builtin_plugins.registry.directory import find_directory_plugins
+from builtin_plugins.registry.registry import read_registry
+from builtin_plugins.registry.version import (
     PluginVersion,
     relocated,
 )

@@ -18,9 +18,6 @@ from builtin_plugins.plugins.directory_contents import read_commands
 from builtin_plugins.plugins.preview import command_lines, preview
 from builtin_plugins.plugins.sources.base import PluginSource
 from builtin_plugins.plugins.transaction import begin
-from builtin_plugins.plugins_folder import registry
-from builtin_plugins.plugins_folder.entry import LOCAL
-from builtin_plugins.plugins_folder.version import PluginVersion
 from builtin_plugins.program import completion, shipped_files
 from builtin_plugins.program.launcher import (
     ensure_launcher,
@@ -28,6 +25,9 @@ from builtin_plugins.program.launcher import (
     write_launcher,
 )
 from builtin_plugins.program.on_path import link_on_path
+from builtin_plugins.registry import registry
+from builtin_plugins.registry.entry import LOCAL
+from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.self_commands.pages import plural
 from builtin_plugins.self_commands.questions import ask_to_continue
 from builtin_plugins.team.contained import (
@@ -39,7 +39,7 @@ from host import HostError, OperationError
 from host.caller import xdg_home
 from host.installation import Layout, read_config
 from host.pages.session import Session
-from host.record import CommandTree
+from host.record_base import CommandTree
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 _GIT_SECONDS = 60.0

@@ -16,7 +16,7 @@ from builtin_plugins.program.shipped_files import (
     add_missing,
     check_program_name,
 )
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.self_commands.decorator import (
     TIMEOUT,
     YES,
     argument,

@@ -2,7 +2,7 @@
 
 import shlex
 
-from builtin_plugins.self_commands.declared import argument, self_command
+from builtin_plugins.self_commands.decorator import argument, self_command
 from builtin_plugins.self_commands.templates import fill_template
 from builtin_plugins.team.init import source_of_installation
 from builtin_plugins.team.source import team_source

@@ -19,23 +19,23 @@ from builtin_plugins.plugins.directory_contents import read_commands
 from builtin_plugins.plugins.preview import change_lines, plan_lines
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.sources.git import write_commit
-from builtin_plugins.plugins_folder.entry import VERSIONS
-from builtin_plugins.plugins_folder.registry import (
-    local_path,
-    read_registry,
-    registry_path,
-)
-from builtin_plugins.plugins_folder.version import (
-    PluginVersion,
-    relocated,
-)
 from builtin_plugins.program.shipped_files import (
     CLI_JSON,
     has_repository,
     is_checkout,
     renew,
 )
-from builtin_plugins.self_commands.declared import TIMEOUT, YES, self_command
+from builtin_plugins.registry.entry import VERSIONS
+from builtin_plugins.registry.registry import (
+    local_path,
+    read_registry,
+    registry_path,
+)
+from builtin_plugins.registry.version import (
+    PluginVersion,
+    relocated,
+)
+from builtin_plugins.self_commands.decorator import TIMEOUT, YES, self_command
 from builtin_plugins.self_commands.pages import plural
 from builtin_plugins.self_commands.questions import ask_to_continue
 from builtin_plugins.team.contained import changed_lines
@@ -43,7 +43,7 @@ from builtin_plugins.team.init import prepare_git, session_of
 from builtin_plugins.team.source import check_installation
 from host import HostError, OperationError, printable
 from host.pages.session import Session
-from host.record import CommandTree
+from host.record_base import CommandTree
 
 _GIT_SECONDS = 60.0  # limit for a call that contacts no server
 _MOST_NAMED = 5  # changed files that are named

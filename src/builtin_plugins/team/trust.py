@@ -2,7 +2,7 @@
 
 import os
 
-from builtin_plugins.self_commands.declared import FORMAT, argument, self_command
+from builtin_plugins.self_commands.decorator import FORMAT, argument, self_command
 from builtin_plugins.self_commands.project import nearest_project
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError

@@ -1,6 +1,6 @@
 """What the lock knows of a click command: its subcommands, and which of its words are secret."""
 
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 A run loads this module only for a command that declares arguments.
 """
 
-from host.record import Record
+from host.record_base import Record
 from host.text import EMPTY
 from host.words import is_digits
 

@@ -10,7 +10,7 @@ of commands. Only this module merges trees. There are two kinds of node with the
 from host.catalog.command_files import FolderNode
 from host.catalog.definition import read_definition
 from host.errors import DefinitionError, Problem
-from host.record import CommandTree
+from host.record_base import CommandTree
 from host.words import RESERVED_WORDS, is_word
 
 TYPE_CHECKING = False

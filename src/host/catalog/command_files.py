@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from host.catalog.definition import Definition
     from host.projects.projects import Project
-    from host.record import CommandTree
+    from host.record_base import CommandTree
 
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]

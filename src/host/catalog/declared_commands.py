@@ -5,7 +5,7 @@ from host.catalog.command_files import Node
 from host.catalog.definition import Definition
 from host.errors import DefinitionError, Problem
 from host.files.json_file import Fields, parse_json
-from host.record import CommandTree, Record
+from host.record_base import CommandTree, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

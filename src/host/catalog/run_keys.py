@@ -4,7 +4,7 @@ command.json, the category.json files above it, project.json and cli.json can ha
 key, the nearest file wins. A run without them becomes its command and loads nothing of this.
 """
 
-from host.record import Record
+from host.record_base import Record
 from host.words import is_digits, is_word
 
 TYPE_CHECKING = False

@@ -3,8 +3,8 @@
 import _signal  # not `signal`, which would import `enum`
 import time
 
+from host.processes.bounded_child import supervise_call
 from host.processes.importing import complete_import_path, enter_plugin, load_reference
-from host.processes.supervise import supervise_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from host.files.json_file import parse_json
 from host.files.paths import join
 from host.launch.history import user_name, utc_time
 from host.launch.state_files import installation_name, open_own
-from host.record import Record
+from host.record_base import Record
 from host.text import encode, printable, quoted, value_hash
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ from host.agents import agent_of
 from host.caller import is_ci
 from host.files.paths import join
 from host.launch.state_files import installation_name
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from host.caller import RECORD, RECORDED, REPORT, RUN, SHELL_FILE
 from host.catalog.definition import SYSTEM_OS, SYSTEMS
 from host.errors import CannotStartError, DefinitionError, Problem
 from host.files.paths import join, why_outside
-from host.record import Record
+from host.record_base import Record
 from host.words import asks_help, takes_option
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from host.caller import RECORD, RECORDED, RUN, is_on, xdg_home
 from host.catalog.run_keys import WAIT
 from host.errors import HostError
 from host.processes.process import execute
-from host.record import Record
+from host.record_base import Record
 from host.variables.chain_entry import with_id
 
 TYPE_CHECKING = False

@@ -25,7 +25,7 @@ from host.processes.process import (
     send_signal,
     start_error,
 )
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

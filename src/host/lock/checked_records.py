@@ -11,7 +11,7 @@ from host.catalog.declared_commands import Declared
 from host.catalog.definition import is_reference
 from host.lock.plugin import Plugin
 from host.plugin_functions import AfterRun, BeforeRun, SecretScheme
-from host.record import CommandTree, EnvSource, Record
+from host.record_base import CommandTree, EnvSource, Record
 from host.variables.layers import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.words import SELF, is_word
 

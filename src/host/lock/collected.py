@@ -13,7 +13,7 @@ from host.lock.lock import Lock, stamp
 from host.lock.plugin import Plugin
 from host.lock.plugin_worker import PluginAnswer
 from host.plugin_functions import AfterRun, BeforeRun, SecretScheme
-from host.record import CommandTree, EnvSource
+from host.record_base import CommandTree, EnvSource
 from host.records import (
     BrokenPlugin,
     Disabled,

@@ -1,7 +1,7 @@
 """The first words of the commands in a plugin's directory, with files that prove them."""
 
 from host.catalog.command_files import FolderNode
-from host.record import CommandTree
+from host.record_base import CommandTree
 
 
 def files_by_word(tree: CommandTree) -> dict[str, str]:

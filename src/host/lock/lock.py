@@ -13,7 +13,7 @@ import posix
 from host.errors import HostError
 from host.files.json_file import parse_json
 from host.files.paths import own_content
-from host.record import CommandTree, EnvSource, Record
+from host.record_base import CommandTree, EnvSource, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

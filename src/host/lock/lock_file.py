@@ -7,7 +7,7 @@ from typing import Any
 
 from host.files.replace_file import replace
 from host.lock.lock import FORMAT, SLOWEST_CLOCK, Lock, checksum, stamp
-from host.record import Record
+from host.record_base import Record
 
 _SECOND = 1_000_000_000  # in ns
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for file times ticks every 4 to 10 ms

@@ -1,6 +1,6 @@
 """The record of a plugin in the lock."""
 
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from host.lock.click_commands import tree_of
 from host.lock.loading import LoadedPlugin, package_of
 from host.lock.lock import stamp
 from host.lock.plugin import Plugin
+from host.processes.bounded_child import supervise_call
 from host.processes.importing import click_command, enter_plugin, load_reference
-from host.processes.supervise import supervise_call
 from host.records import CommandDeclaration, Installation, Watch
 
 # time limit for importing a plugin and its commands, and for its hooks

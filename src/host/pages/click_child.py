@@ -11,7 +11,7 @@ import sys
 
 from host.errors import PluginError
 from host.files.json_line import json_line
-from host.processes.watch import limit_from, open_null, report_of, spawn
+from host.processes.bounds import limit_from, open_null, report_of, spawn
 from host.records import ClickCommand, ClickParameter
 
 TYPE_CHECKING = False

@@ -22,8 +22,8 @@ from host.lock.click_commands import (
     is_secret_parameter,
     subcommand_context,
 )
+from host.processes.bounds import END, REPORT_DESCRIPTOR
 from host.processes.importing import click_command, enter_plugin, load_reference
-from host.processes.watch import END, REPORT_DESCRIPTOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

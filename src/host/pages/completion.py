@@ -13,7 +13,7 @@ from host.catalog.definition import is_reference
 from host.errors import HostError
 from host.files.paths import join
 from host.pages.global_options import FORMATS, OF_LISTINGS, OPTIONS, VALUES, take_option
-from host.record import Record
+from host.record_base import Record
 from host.text import printable
 from host.words import RESERVED_WORDS, SELF, takes_option
 
@@ -406,7 +406,7 @@ def _printed(definition: "Definition", program: str) -> "Sequence[str]":
 
     The program of an untrusted project does not run.
     """
-    from host.processes.supervise import supervise
+    from host.processes.bounded_child import supervise
 
     path = join(definition.directory, program)
     if definition.project is not None:

@@ -3,7 +3,7 @@
 from host.catalog.catalog import Catalog, Match
 from host.errors import Problem
 from host.listing import Category, Command
-from host.record import Record
+from host.record_base import Record
 from host.words import SELF
 
 TYPE_CHECKING = False

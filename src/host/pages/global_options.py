@@ -1,7 +1,7 @@
 """The global options: their names, values and parser."""
 
 from host.errors import UsageError
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

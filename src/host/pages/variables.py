@@ -16,7 +16,7 @@ from host.errors import HostError, SourceError
 from host.files.paths import read_regular
 from host.launch.plan import Run
 from host.pages.session import Session
-from host.record import EnvSource
+from host.record_base import EnvSource
 from host.text import EMPTY, decode
 from host.variables.environment import SourceReader
 from host.variables.layers import (

@@ -1,4 +1,7 @@
-"""Handle Ctrl-C during work that must clean up, and while a Python command starts."""
+"""Handle Ctrl-C in the program's own work, and while a Python command starts.
+
+Ctrl-C in a command's run is the command's own, or that of `host.launch.watched_run`.
+"""
 
 import _signal  # not `signal`, which would import `enum`
 import posix

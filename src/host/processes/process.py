@@ -4,7 +4,7 @@ import _signal  # not `signal`, which would import `enum`
 import posix
 
 from host.errors import CannotStartError, HostError, MissingError, Problem
-from host.record import Record
+from host.record_base import Record
 from host.text import encode
 
 TYPE_CHECKING = False

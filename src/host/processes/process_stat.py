@@ -1,6 +1,6 @@
 """Read what Linux says of a process in /proc/PID/stat."""
 
-from host.record import Record
+from host.record_base import Record
 from host.text import decode
 
 # A zombie has ended, but its parent has not asked for its status.

@@ -6,7 +6,7 @@ import posix
 from host.errors import CannotStartError, MissingError, Problem
 from host.files.paths import basename, is_file, join, shipped
 from host.processes.process import Exec
-from host.record import Record
+from host.record_base import Record
 from host.text import decode, quoted
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from host.errors import HostError, MissingError, Problem
 from host.files.json_file import Fields
 from host.files.paths import basename, own_content, realpath
 from host.processes.programs import find_program
-from host.record import Record
+from host.record_base import Record
 from host.text import decode, encode
 from host.words import is_digits
 
@@ -276,7 +276,7 @@ def _printed_version(path: str, environ: "Mapping[str, str]") -> str:
     """Return the first dotted number that `PROGRAM --version` prints, or "" if there is none."""
     import re
 
-    from host.processes.supervise import supervise
+    from host.processes.bounded_child import supervise
 
     try:
         ended = supervise(

@@ -11,7 +11,7 @@ import posix
 from host.errors import DefinitionError, Problem
 from host.files.json_file import Fields, read_json
 from host.files.paths import basename, dirname, join, realpath
-from host.record import CommandTree
+from host.record_base import CommandTree
 from host.text import quoted
 
 TYPE_CHECKING = False

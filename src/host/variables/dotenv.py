@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from host.catalog.definition import Definition
-    from host.record import EnvSource
+    from host.record_base import EnvSource
     from host.variables.layers import Offers
     from host.variables.python_dotenv import Binding
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from host.record import EnvSource
+    from host.record_base import EnvSource
 
 
 class SourceReader(Offers):

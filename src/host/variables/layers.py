@@ -6,7 +6,7 @@ sources.
 
 from host.caller import FRAMEWORK_NAMES, RUN, from_system, working_directory
 from host.errors import Problem
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

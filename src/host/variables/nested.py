@@ -6,7 +6,7 @@ does not import this module.
 
 from host.caller import FRAMEWORK_NAMES, NEEDED_RUN_PARTS, RUN, RUN_PARTS
 from host.files.paths import join
-from host.record import Record
+from host.record_base import Record
 from host.text import value_hash
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ key. The caller's PATH stays in front, so each program that the caller finds is 
 from host.errors import DefinitionError, Problem
 from host.files.paths import is_inside, join, realpath
 from host.processes.programs import DEFAULT_PATH
-from host.record import Record
+from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 """Call a plugin's provider of variables in a child process."""
 
 from host.errors import Problem, SourceError
+from host.processes.bounded_child import supervise_call
+from host.processes.bounds import limit_from
 from host.processes.importing import complete_import_path, enter_plugin, load_reference
-from host.processes.supervise import supervise_call
-from host.processes.watch import limit_from
 from host.text import encode
 from host.words import is_name
 

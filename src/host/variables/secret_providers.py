@@ -4,9 +4,9 @@ import posix
 
 from host.errors import DefinitionError, HostError
 from host.files.paths import read_regular
+from host.processes.bounded_child import supervise
 from host.processes.importing import complete_import_path, enter_plugin, load_reference
-from host.processes.supervise import supervise
-from host.record import Record
+from host.record_base import Record
 from host.text import decode
 
 TYPE_CHECKING = False

@@ -9,8 +9,8 @@ import posix
 from host.caller import from_system
 from host.errors import Problem, SourceError
 from host.files.paths import is_there, join
-from host.processes.supervise import supervise_call
-from host.processes.watch import limit_from
+from host.processes.bounded_child import supervise_call
+from host.processes.bounds import limit_from
 from host.variables.secret_providers import (
     ENV_FILES,
     GRACE_SECONDS,

@@ -6,13 +6,13 @@ from _codecs import escape_decode as _decode_escapes
 
 from host.errors import MissingError, Problem, SourceError
 from host.files.paths import basename, dirname, join, read_regular
-from host.processes.programs import find_bash
-from host.processes.watch import (
+from host.processes.bounds import (
     REPORT_DESCRIPTOR,
     SETTINGS_TIMEOUT,
     limit_from,
     read_report,
 )
+from host.processes.programs import find_bash
 from host.text import BOM, decode, is_utf_16, quoted
 from host.words import is_name
 

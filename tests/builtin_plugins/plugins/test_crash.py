@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.plugins_folder.registry import read_registry
-from builtin_plugins.plugins_folder.registry_writer import write_registry
+from builtin_plugins.registry.registry import read_registry
+from builtin_plugins.registry.registry_writer import write_registry
 from testing.changes import MOVED_HERE, changes
 from testing.installation import Made
 from testing.packages import Environment

@@ -12,9 +12,9 @@ from builtin_plugins.plugins.plan import (
     Update,
     plan_change,
 )
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import Registry, RegistryFile
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import Registry, RegistryFile
+from builtin_plugins.registry.version import PluginVersion
 
 _ONE = Entry("ops", "git", "https://h.test/ops", commit="1" * 40, enabled=False)
 _TWO = _ONE.replaced(commit="2" * 40, enabled=True)

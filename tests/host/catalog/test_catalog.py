@@ -8,7 +8,7 @@ from host.catalog.catalog import Catalog
 from host.catalog.declared_commands import Declared
 from host.errors import DefinitionError
 from host.lock.lock import Lock
-from host.record import CommandTree
+from host.record_base import CommandTree
 from testing.installation import command
 
 CATEGORY = {"name": "Category", "description": "About"}

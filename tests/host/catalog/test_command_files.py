@@ -9,7 +9,7 @@ import pytest
 from host.catalog.catalog import Catalog
 from host.catalog.command_files import FolderNode
 from host.lock.lock import Lock
-from host.record import CommandTree
+from host.record_base import CommandTree
 from testing.installation import command
 
 

@@ -13,7 +13,7 @@ from host.catalog.definition import read_definition
 from host.catalog.script_names import refusal
 from host.errors import DefinitionError
 from host.headers.script_definition import ScriptComments
-from host.record import CommandTree
+from host.record_base import CommandTree
 from testing.installation import Made
 
 Install = Callable[..., Made]

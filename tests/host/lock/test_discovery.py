@@ -93,15 +93,13 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     (folder / "plugin.json").write_text('{"hooks": "hooks.py"}')
     (folder / "hooks.py").write_text("")
     everything = discovery.query_plugins(places, "all")
-    left = [
-        one for one in discovery.entry_points() if one.name != "builtin.plugins_folder"
-    ]
+    left = [one for one in discovery.entry_points() if one.name != "builtin.registry"]
     monkeypatch.setattr(discovery, "entry_points", lambda: left)
     without = discovery.query_plugins(places, "all")
     assert [tree.plugin for tree in everything.trees] == ["", "dropped"]
     assert [tree.plugin for tree in without.trees] == [""]
     gone = everything.plugins.keys() - without.plugins.keys()
-    assert gone == {"builtin.plugins_folder", "dropped"}
+    assert gone == {"builtin.registry", "dropped"}
     assert [one.words for one in without.commands] == [
         one.words for one in everything.commands
     ]

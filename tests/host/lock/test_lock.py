@@ -11,7 +11,7 @@ from host.installation import Layout, open_installation
 from host.lock.lock import FORMAT, Lock, checksum, read_lock, stamp
 from host.lock.lock_file import write_lock
 from host.lock.plugin import Plugin
-from host.record import CommandTree, EnvSource
+from host.record_base import CommandTree, EnvSource
 from testing.installation import command
 
 

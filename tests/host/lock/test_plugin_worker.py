@@ -14,7 +14,7 @@ import pytest
 from host.lock.loading import LoadedPlugin
 from host.lock.plugin import Plugin
 from host.lock.plugin_worker import PluginAnswer, query
-from host.record import EnvSource
+from host.record_base import EnvSource
 from host.records import CommandDeclaration, Installation
 from testing.installation import Made, builder, command
 

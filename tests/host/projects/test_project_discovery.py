@@ -13,7 +13,7 @@ from host.catalog.catalog import Catalog
 from host.errors import Problem
 from host.lock.lock import Lock
 from host.projects.projects import Project
-from host.record import CommandTree
+from host.record_base import CommandTree
 from testing.installation import Made, command
 from testing.projects import BUILD, Shop
 

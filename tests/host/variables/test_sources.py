@@ -10,7 +10,7 @@ import pytest
 from host.catalog.declared_commands import parse_declared
 from host.errors import SourceError
 from host.pages.variables import traced_variables
-from host.record import EnvSource
+from host.record_base import EnvSource
 from host.variables.environment import SourceReader
 from host.variables.layers import ENV_FILES, ENVS, SETTINGS, Layers
 from testing.installation import command

@@ -11,7 +11,7 @@ from builtin_plugins.diagnosis.doctor import (
     program,
 )
 from builtin_plugins.diagnosis.doctor.subject import Subject, finding
-from builtin_plugins.self_commands.declared import FORMAT, argument, self_command
+from builtin_plugins.self_commands.decorator import FORMAT, argument, self_command
 from builtin_plugins.self_commands.findings import (
     Finding,
     counted,

@@ -11,7 +11,6 @@ from builtin_plugins.diagnosis.doctor.subject import Subject, finding
 from builtin_plugins.diagnosis.lint.linter import Lint
 from builtin_plugins.diagnosis.lint.positions import with_positions
 from builtin_plugins.history.commands import run_store
-from builtin_plugins.plugins_folder.registry import registry_path
 from builtin_plugins.program.shipped_files import (
     ShippedFile,
     different_files,
@@ -19,6 +18,7 @@ from builtin_plugins.program.shipped_files import (
     own_directories,
     renew,
 )
+from builtin_plugins.registry.registry import registry_path
 from builtin_plugins.self_commands.findings import Finding
 from builtin_plugins.team.sync import restore_lost_files
 from host import HostError, OperationError, version_problem

@@ -10,13 +10,13 @@ from builtin_plugins.library.files.atomic import remove_path
 from builtin_plugins.plugins.commands.sync import restore_plugins
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.transaction import begin
-from builtin_plugins.plugins_folder.directory import (
+from builtin_plugins.program.shipped_files import has_repository
+from builtin_plugins.registry.directory import (
     ENTRY_FILE,
     read_kept_entry,
     store_of,
 )
-from builtin_plugins.plugins_folder.entry import VERSIONS, Entry
-from builtin_plugins.program.shipped_files import has_repository
+from builtin_plugins.registry.entry import VERSIONS, Entry
 from builtin_plugins.self_commands.findings import Finding
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store.versions import abandoned

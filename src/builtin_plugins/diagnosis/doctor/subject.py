@@ -4,12 +4,12 @@ import os
 import shlex
 from collections.abc import Callable
 
-from builtin_plugins.plugins_folder.registry import (
+from builtin_plugins.program.launcher import launcher_of, launchers_in
+from builtin_plugins.registry.registry import (
     Registry,
     RegistryFile,
     read_registry,
 )
-from builtin_plugins.program.launcher import launcher_of, launchers_in
 from builtin_plugins.self_commands.findings import Finding
 from host import HostError, Problem, find_program
 from host.catalog.catalog import Catalog

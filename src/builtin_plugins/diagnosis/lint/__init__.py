@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from builtin_plugins.diagnosis.lint.linter import Lint
 from builtin_plugins.diagnosis.lint.positions import with_positions
 from builtin_plugins.diagnosis.lint.rules import shellcheck_findings
-from builtin_plugins.self_commands.declared import FORMAT, argument, self_command
+from builtin_plugins.self_commands.decorator import FORMAT, argument, self_command
 from builtin_plugins.self_commands.findings import (
     Finding,
     counted,

@@ -12,15 +12,15 @@ from builtin_plugins.diagnosis.lint.catalog_rules import (
     shadowed,
 )
 from builtin_plugins.plugins.directory_contents import misspelt_keys
-from builtin_plugins.plugins_folder.directory import (
+from builtin_plugins.registry.directory import (
     MANIFEST,
     find_directory_plugins,
     missing_path,
     read_plugin,
 )
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import read_registry
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import read_registry
+from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.self_commands.findings import Finding
 from builtin_plugins.self_commands.left_out import left_out
 from builtin_plugins.self_commands.project import nearest_project
@@ -35,7 +35,7 @@ from host.lock.lock import Lock, read_lock
 from host.pages.session import Session
 from host.pages.variables import settings_names
 from host.projects.projects import Project
-from host.record import CommandTree
+from host.record_base import CommandTree
 from host.words import RESERVED_WORDS, is_word
 
 _DEFINITIONS = ("command.json", "category.json")

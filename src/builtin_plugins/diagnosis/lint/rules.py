@@ -26,7 +26,7 @@ from host.files.paths import read_regular, why_outside
 from host.launch.shell_file import IN_PROJECT
 from host.plugin_functions import SecretScheme
 from host.processes.programs import Start, has_script_block, start_of
-from host.record import EnvSource
+from host.record_base import EnvSource
 from host.suggestions import unknown_names
 from host.variables.environment import SourceReader
 from host.variables.layers import ENV_FILES, ENVS, Layers

@@ -8,10 +8,6 @@ from builtin_plugins.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
-from builtin_plugins.plugins.install import (
-    Choices,
-    ensure_built,
-)
 from builtin_plugins.plugins.plan import (
     Add,
     Nothing,
@@ -30,20 +26,24 @@ from builtin_plugins.plugins.sources.base import (
     make_source,
 )
 from builtin_plugins.plugins.sources.parse import parse_source
+from builtin_plugins.plugins.steps import (
+    Choices,
+    ensure_built,
+)
 from builtin_plugins.plugins.team_catalogue import listed_plugin
 from builtin_plugins.plugins.transaction import (
     Transaction,
     begin,
     check_free_name,
 )
-from builtin_plugins.plugins_folder.entry import (
+from builtin_plugins.registry.entry import (
     NAME_RULE,
     Entry,
     check_under,
     is_plugin_name,
 )
-from builtin_plugins.plugins_folder.version import PluginVersion
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.registry.version import PluginVersion
+from builtin_plugins.self_commands.decorator import (
     TIMEOUT,
     YES,
     argument,

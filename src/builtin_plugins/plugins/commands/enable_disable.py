@@ -2,7 +2,7 @@
 
 from builtin_plugins.plugins.inventory import named_plugin
 from builtin_plugins.plugins.transaction import begin
-from builtin_plugins.self_commands.declared import PLUGIN, self_command
+from builtin_plugins.self_commands.decorator import PLUGIN, self_command
 from host.pages.session import Session
 
 

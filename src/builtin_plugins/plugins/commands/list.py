@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from builtin_plugins.plugins.inventory import KnownPlugin, inventory
-from builtin_plugins.self_commands.declared import FORMAT, self_command
+from builtin_plugins.self_commands.decorator import FORMAT, self_command
 from builtin_plugins.self_commands.pages import columns
 from host import masked_text
 from host.pages.session import Session

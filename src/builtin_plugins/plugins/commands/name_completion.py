@@ -13,7 +13,7 @@ _UNREADABLE = (OSError, DefinitionError, LookupError, TypeError)
 def plugin_names(_given: object, completer: Completer) -> Offer:
     """Return the names in the registry and those of the directories in `plugins/`."""
     plugins_dir = completer.installation.plugins_dir
-    # Not `plugins_folder`, because importing it takes 8 ms.
+    # Not `registry`, because importing it takes 8 ms.
     names: set[str] = set()
     for file in ("registry.json", "registry.local.json"):
         try:

@@ -7,9 +7,9 @@ from builtin_plugins.library.files.atomic import is_real_dir
 from builtin_plugins.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.transaction import Transaction, begin
-from builtin_plugins.plugins_folder.directory import store_of
-from builtin_plugins.plugins_folder.entry import Entry, is_plugin_name
-from builtin_plugins.self_commands.declared import PLUGIN, YES, self_command
+from builtin_plugins.registry.directory import store_of
+from builtin_plugins.registry.entry import Entry, is_plugin_name
+from builtin_plugins.self_commands.decorator import PLUGIN, YES, self_command
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import PluginError, UsageError
 from host.pages.session import Session

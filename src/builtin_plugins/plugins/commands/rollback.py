@@ -6,9 +6,9 @@ from builtin_plugins.plugins.plan import Nothing
 from builtin_plugins.plugins.preview import version_text
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.transaction import begin
-from builtin_plugins.plugins_folder.directory import kept_versions
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.self_commands.declared import PLUGIN, argument, self_command
+from builtin_plugins.registry.directory import kept_versions
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.self_commands.decorator import PLUGIN, argument, self_command
 from host import OperationError
 from host.pages.session import Session
 from host.text import EMPTY

@@ -6,7 +6,7 @@ from builtin_plugins.plugins.team_catalogue import (
     ListedPlugin,
     fetch_catalogues,
 )
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.self_commands.decorator import (
     FORMAT,
     TIMEOUT,
     argument,

@@ -9,9 +9,9 @@ from builtin_plugins.plugins.inventory import (
 )
 from builtin_plugins.plugins.preview import command_lines, version_text
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins_folder.directory import kept_versions
-from builtin_plugins.plugins_folder.version import PluginVersion
-from builtin_plugins.self_commands.declared import FORMAT, PLUGIN, self_command
+from builtin_plugins.registry.directory import kept_versions
+from builtin_plugins.registry.version import PluginVersion
+from builtin_plugins.self_commands.decorator import FORMAT, PLUGIN, self_command
 from builtin_plugins.self_commands.pages import show_facts
 from host import masked_text
 from host.pages.session import Session

@@ -8,17 +8,17 @@ from builtin_plugins.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
-from builtin_plugins.plugins.install import (
-    change_each,
-    ensure_built,
-)
 from builtin_plugins.plugins.plan import Plan
 from builtin_plugins.plugins.preview import heading, version_text
 from builtin_plugins.plugins.sources.base import make_source
+from builtin_plugins.plugins.steps import (
+    change_each,
+    ensure_built,
+)
 from builtin_plugins.plugins.transaction import Transaction, begin
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import Registry, read_registry
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import Registry, read_registry
+from builtin_plugins.self_commands.decorator import (
     DRY_RUN,
     TIMEOUT,
     YES,

@@ -7,11 +7,6 @@ from builtin_plugins.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
-from builtin_plugins.plugins.install import (
-    change_each,
-    ensure_built,
-    unbuilt_text,
-)
 from builtin_plugins.plugins.inventory import inventory, named_plugin
 from builtin_plugins.plugins.plan import Nothing, Plan
 from builtin_plugins.plugins.preview import (
@@ -20,11 +15,16 @@ from builtin_plugins.plugins.preview import (
     why_it_stays,
 )
 from builtin_plugins.plugins.sources.base import make_source
+from builtin_plugins.plugins.steps import (
+    change_each,
+    ensure_built,
+    unbuilt_text,
+)
 from builtin_plugins.plugins.transaction import Transaction, begin
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import Registry
-from builtin_plugins.plugins_folder.version import PluginVersion
-from builtin_plugins.self_commands.declared import (
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import Registry
+from builtin_plugins.registry.version import PluginVersion
+from builtin_plugins.self_commands.decorator import (
     DRY_RUN,
     PLUGIN,
     TIMEOUT,

@@ -7,7 +7,7 @@ from builtin_plugins.library.archive import UnpackOptions, extract
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.sources.base import ARCHIVES, PluginSource
 from builtin_plugins.plugins.sources.fetch_file import fetch_file
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.version import PluginVersion
 
 
 class ArchiveSource(PluginSource):

@@ -1,6 +1,6 @@
 """The interface of plugin sources: each kind has a class in the module named after the kind.
 
-A new kind is a module here, and a line in `KINDS` of `plugins_folder.entry`.
+A new kind is a module here, and a line in `KINDS` of `registry.entry`.
 """
 
 import os
@@ -21,13 +21,13 @@ from builtin_plugins.plugins.python_project import (
     is_python_project,
     project_name,
 )
-from builtin_plugins.plugins_folder.directory import (
+from builtin_plugins.registry.directory import (
     manifest_decides,
     read_plugin,
     store_of,
 )
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.version import (
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.version import (
     PluginVersion,
     relocated,
 )

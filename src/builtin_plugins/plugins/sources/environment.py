@@ -11,7 +11,7 @@ from typing import Any
 
 from builtin_plugins.plugins.package_contents import read_package
 from builtin_plugins.plugins.sources.base import PluginSource
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.version import PluginVersion
 from host import PluginError
 from host.hook_marker import OWN_DISTRIBUTION
 from host.processes.importing import complete_import_path, program_path

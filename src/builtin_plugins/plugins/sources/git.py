@@ -18,7 +18,7 @@ from builtin_plugins.plugins.sources.base import (
     SUBDIRECTORY,
     PluginSource,
 )
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.version import PluginVersion
 from host import OperationError, UsageError, masked_text
 
 SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")  # user/repository

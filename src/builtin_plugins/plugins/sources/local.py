@@ -7,7 +7,7 @@ from builtin_plugins.plugins.sources.base import (
     PluginSource,
     split_extras,
 )
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.version import PluginVersion
 from host import OperationError, UsageError
 from host.files.paths import is_inside
 

@@ -17,7 +17,7 @@ from builtin_plugins.plugins.sources.base import (
     split_extras,
 )
 from builtin_plugins.plugins.sources.git import SHORT
-from builtin_plugins.plugins_folder.entry import KINDS, Entry
+from builtin_plugins.registry.entry import KINDS, Entry
 from host import OperationError, UsageError, masked_text, printable
 
 _SUBDIRECTORY = re.compile(

@@ -23,8 +23,8 @@ from packaging.version import InvalidVersion, Version
 from builtin_plugins.library.archive import UnpackOptions
 from builtin_plugins.plugins import package_folder
 from builtin_plugins.plugins.change import Change
-from builtin_plugins.plugins.installer import check_installer
 from builtin_plugins.plugins.package_contents import read_package
+from builtin_plugins.plugins.pip_or_uv import check_installer
 from builtin_plugins.plugins.python_project import is_python_project
 from builtin_plugins.plugins.resolution import (
     build_linked_wheel,
@@ -53,9 +53,9 @@ from builtin_plugins.plugins.sources.requirements import (
     parse_package_repository,
     parse_requirement,
 )
-from builtin_plugins.plugins_folder.directory import read_kept_entry, store_of
-from builtin_plugins.plugins_folder.entry import Entry, Package
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.directory import read_kept_entry, store_of
+from builtin_plugins.registry.entry import Entry, Package
+from builtin_plugins.registry.version import PluginVersion
 from host import OperationError, PluginError, UsageError
 from host.files.paths import is_inside
 from host.hook_marker import GROUP, OWN_DISTRIBUTION

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from builtin_plugins.plugins.inventory import KnownPlugin, named_plugin
-from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.registry.entry import Entry
 from host import CommandTree, UsageError
 from host.lock.first_words import files_by_word
 from host.lock.lock import Lock

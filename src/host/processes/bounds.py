@@ -1,6 +1,6 @@
 """Watch a child process: bound its time and its output, pass on signals, and end all of it.
 
-`host.processes.supervise` uses this module for programs and functions. A run itself uses it for
+`host.processes.bounded_child` uses this module for programs and functions. A run itself uses it for
 bash with settings.conf, and for the providers of sources and secrets.
 """
 

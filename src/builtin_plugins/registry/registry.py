@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.plugins_folder.entry import (
+from builtin_plugins.registry.entry import (
     LOCAL,
     REGISTRY,
     Entry,
     is_known_key,
     read_entry,
 )
-from builtin_plugins.plugins_folder.json_object import read_object, text
+from builtin_plugins.registry.json_object import read_object, text
 from host import HostError, PluginError, Problem, Record
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ import os
 import sys
 from contextlib import suppress
 
-from builtin_plugins.plugins_folder.entry import (
+from builtin_plugins.registry.entry import (
     FILES_DIR,
     NAME_RULE,
     VERSIONS,
@@ -20,9 +20,9 @@ from builtin_plugins.plugins_folder.entry import (
     read_path,
     read_scripts,
 )
-from builtin_plugins.plugins_folder.json_object import read_object, text
-from builtin_plugins.plugins_folder.registry import Registry
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.json_object import read_object, text
+from builtin_plugins.registry.registry import Registry
+from builtin_plugins.registry.version import PluginVersion
 from host import CommandTree, HostError, PluginError, Problem
 
 TYPE_CHECKING = False

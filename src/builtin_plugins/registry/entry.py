@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.plugins_folder.json_object import text, typed
+from builtin_plugins.registry.json_object import text, typed
 from host import PluginError, Problem, Record, folder_fault, is_word
 
 TYPE_CHECKING = False

@@ -24,7 +24,7 @@ def run_cli(session: Session, options: GlobalOptions) -> int:
 
     status = 0
     if options.words[:1] == ("self",):
-        from host.pages.self_dispatch import run_self
+        from host.pages.self_call import run_self
 
         status = run_self(session, options)
     else:
@@ -46,6 +46,6 @@ def _show_news(session: Session) -> None:
     if not posix.isatty(1) or not posix.isatty(2):
         return
 
-    from host.pages.self_dispatch import run_self
+    from host.pages.self_call import run_self
 
     run_self(session, GlobalOptions(("self", "news")))

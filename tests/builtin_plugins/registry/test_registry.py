@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from builtin_plugins.library.files.file_lock import file_lock
-from builtin_plugins.plugins_folder.entry import (
+from builtin_plugins.registry.entry import (
     Entry,
     is_plugin_name,
     read_entry,
 )
-from builtin_plugins.plugins_folder.registry import read_registry, registry_path
-from builtin_plugins.plugins_folder.registry_writer import write_registry
+from builtin_plugins.registry.registry import read_registry, registry_path
+from builtin_plugins.registry.registry_writer import write_registry
 from host.errors import HostError, OperationError
 
 FULL = {

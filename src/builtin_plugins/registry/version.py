@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from builtin_plugins.plugins_folder.entry import Entry
+    from builtin_plugins.registry.entry import Entry
     from host import Definition, Problem
 
 Words = tuple[str, ...]

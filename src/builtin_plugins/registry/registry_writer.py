@@ -7,7 +7,7 @@ from typing import Any
 
 from builtin_plugins.library.files import atomic
 from builtin_plugins.library.files.undo import signals_blocked
-from builtin_plugins.plugins_folder.registry import Registry, RegistryFile
+from builtin_plugins.registry.registry import Registry, RegistryFile
 from host import OperationError, Problem
 
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"

@@ -10,8 +10,7 @@ A command of the user is not such a child: it keeps the terminal and the group o
 import posix
 
 from host.errors import HostError
-from host.processes.programs import find_program
-from host.processes.watch import (
+from host.processes.bounds import (
     END,
     MOST_PRINTED,
     Watch,
@@ -20,7 +19,8 @@ from host.processes.watch import (
     report_of,
     spawn,
 )
-from host.record import Record
+from host.processes.programs import find_program
+from host.record_base import Record
 from host.text import decode, encode
 
 TYPE_CHECKING = False

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.plugins.install import change_each
-from builtin_plugins.plugins.installer import (
+from builtin_plugins.plugins.pip_or_uv import (
     Answer,
     Installer,
     InstallerError,
     find_false,
 )
-from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins.steps import change_each
+from builtin_plugins.registry.entry import Entry
 from host import Messages
 from testing import httpserver
 from testing.environments import copy_environment, made_once

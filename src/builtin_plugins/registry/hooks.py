@@ -3,18 +3,18 @@
 import os
 from collections.abc import Iterator
 
-from builtin_plugins.plugins_folder.directory import (
+from builtin_plugins.registry.directory import (
     MANIFEST,
     dropped_entries,
     find_directory_plugins,
 )
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.registry import (
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import (
     local_path,
     read_registry,
     registry_path,
 )
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.version import PluginVersion
 from host import (
     BrokenPlugin,
     CommandTree,

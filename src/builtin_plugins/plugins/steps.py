@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from builtin_plugins.plugins.change import Change
-from builtin_plugins.plugins.installer import InstallerError
+from builtin_plugins.plugins.pip_or_uv import InstallerError
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins_folder.entry import Entry
-from builtin_plugins.plugins_folder.version import PluginVersion
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import HostError
 from host.pages.session import Session
