@@ -154,10 +154,12 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     )
     if run is None:
         return _answer(request, layout, environ, messages, (installation, lock))
-    if run.definition.click is not None and ends_in_help(run.arguments):
+    is_help = run.definition.click is not None and ends_in_help(run.arguments)
+    if is_help and not run.is_plain:
         from host.pages.click_child import child_of_run
 
-        # click's help needs no question, secret or lock of a run, and is not recorded.
+        # click's help needs no question, secret or lock of a run, and is not recorded. Otherwise,
+        # click prints it in the run, behind what the functions of the groups print.
         if child_of_run(run).prints_asked_help(run.arguments):
             return 0
     from host.run_command import UserQuestions, execute

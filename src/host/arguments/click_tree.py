@@ -47,20 +47,23 @@ class ClickTree(Record):
     subcommands           on all levels, sorted by words
     secret_options        the options of all levels whose values are secret
     has_secret_argument   whether a positional argument of a level is secret
+    masks_options         whether also words that begin with `-` may be secret, or have a secret
     is_whole              whether all levels could be read
     """
 
     subcommands: tuple[Subcommand, ...]
     secret_options: tuple[SecretOption, ...]
     has_secret_argument: bool
+    masks_options: bool
     is_whole: bool
 
     def masked(self, words: "Sequence[str]") -> list[str]:
         """Return the words behind those of the command with `********` in place of secrets.
 
         Nothing is parsed: what follows a name of a secret option is masked wherever the name
-        stands. With a secret argument, every word is that is no option and no subcommand. Of a
-        tree that could not be read, all words are.
+        stands. With a secret argument, every word is that is no option and no subcommand; with
+        `masks_options`, every word that is no subcommand. Of a tree that could not be read, all
+        words are.
         """
         from host.arguments.parser import (
             HIDDEN,
@@ -70,13 +73,13 @@ class ClickTree(Record):
             return [HIDDEN] * len(words)
 
         shown = list(words)
-        if self.has_secret_argument:
+        if self.has_secret_argument or self.masks_options:
             for index in self._loose_words(words):
                 shown[index] = HIDDEN
         for option in self.secret_options:
             for index, word in enumerate(words):
                 before, following = option.secret_part(word)
-                if before:
+                if before and shown[index] == word:
                     shown[index] = before + HIDDEN
                 for position in range(index + 1, index + 1 + following):
                     if position < len(shown):
@@ -84,16 +87,22 @@ class ClickTree(Record):
         return shown
 
     def below(self, words: "Sequence[str]") -> list[tuple[str, str]]:
-        """Return the shown subcommands directly below the subcommand `words`, with their help."""
+        """Return the subcommands directly below the subcommand `words`, with their help.
+
+        Hidden ones are left out, unless the user has typed that they are in a hidden group.
+        """
         above = tuple(words)
         rows = []
-        for subcommand in self.subcommands:
-            if subcommand.words[:-1] == above and not subcommand.hidden:
+        is_hidden = False
+        for subcommand in self.subcommands:  # a group stands before what is in it
+            if subcommand.words == above:
+                is_hidden = subcommand.hidden
+            elif subcommand.words[:-1] == above and subcommand.hidden == is_hidden:
                 rows.append((subcommand.words[-1], subcommand.description))
         return rows
 
     def _loose_words(self, words: "Sequence[str]") -> "Iterator[int]":
-        """Yield the indexes of the words that are no options and no subcommands."""
+        """Yield the indexes of the words that are no subcommands and, as a rule, no options."""
         names: set[str] = set()
         for subcommand in self.subcommands:
             names.update(subcommand.words)
@@ -103,7 +112,8 @@ class ClickTree(Record):
             if word == "--" and not is_ended:
                 is_ended = True
             elif word.startswith("-") and len(word) > 1 and not is_ended:
-                continue
+                if self.masks_options:
+                    yield index
             elif word not in names:
                 yield index
 
@@ -127,6 +137,7 @@ def tree_of_json(values: "Mapping[str, Any]") -> ClickTree:
         tuple(subcommands),
         tuple(options),
         values["has_secret_argument"],
+        values["masks_options"],
         values["is_whole"],
     )
 

@@ -160,6 +160,22 @@ class Run(Record):
         )
 
     @property
+    def is_plain(self) -> bool:
+        """Whether nothing is asked, required, resolved or recorded before the command starts."""
+        definition = self.definition
+        demands = (
+            definition.confirm,
+            definition.shell,
+            definition.required_envs,
+            definition.requires,
+            definition.secrets,
+            definition.env_files,  # may be references
+        )
+        is_watched = self.may_need_supervision
+        has_policies = self.catalog.lock.before_runs_of(self.words)
+        return not (any(demands) or is_watched or has_policies)
+
+    @property
     def steps(self) -> "tuple[Callable[[], None], ...]":
         """The steps between `find_run` and `process`, in their order; each needs those before it.
 

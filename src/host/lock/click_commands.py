@@ -34,13 +34,14 @@ class _Walk:
         self.subcommands: list[Subcommand] = []
         self.secret_options: dict[SecretOption, None] = {}
         self.has_secret_argument = False
+        self.masks_options = False
         self.faults: list[UnreadableError] = []
 
     def read(self, words: tuple[str, ...], context: Any, *, hidden: bool) -> None:
         """Read the command of `context` and everything below it."""
         try:
             for parameter in context.command.get_params(context):
-                self._read_parameter(parameter)
+                self._read_parameter(parameter, context)
             names = list(_listed(context))
         except (Exception, SystemExit) as failure:  # noqa: BLE001 - it may do anything
             self.faults.append(UnreadableError(words, failure))
@@ -65,14 +66,18 @@ class _Walk:
         if not is_repeated(context):
             self.read(words, context, hidden=hidden)
 
-    def _read_parameter(self, parameter: Any) -> None:
+    def _read_parameter(self, parameter: Any, context: Any) -> None:
         if not is_secret_parameter(parameter):
             return
         if parameter.param_type_name == "argument":
             self.has_secret_argument = True
+            if context.ignore_unknown_options or not context.allow_interspersed_args:
+                self.masks_options = True
         elif count := _words_of_value(parameter):
             option = SecretOption(names_of(parameter), count)
             self.secret_options[option] = None
+            if context.token_normalize_func is not None:
+                self.masks_options = True  # only click knows which spellings are this option
 
 
 def tree_of(command: Any, called: str) -> tuple[ClickTree, list[UnreadableError]]:
@@ -88,6 +93,7 @@ def tree_of(command: Any, called: str) -> tuple[ClickTree, list[UnreadableError]
         tuple(walk.subcommands),
         tuple(walk.secret_options),
         walk.has_secret_argument,
+        walk.masks_options,
         is_whole=not walk.faults,
     )
     return tree, walk.faults

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     _Words = Sequence[Sequence[str]]
 
-FORMAT = b"cli-host lock 24 "
+FORMAT = b"cli-host lock 25 "
 # nanoseconds; FAT stores file times in steps of two seconds
 SLOWEST_CLOCK = 2_100_000_000
 _HASH_KEY = 0x636C69

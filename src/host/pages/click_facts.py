@@ -325,7 +325,7 @@ def _choices(parameter: Any, context: Any) -> list[str]:
     if _is_clicks_own(kind) and hasattr(kind, "choices"):
         normalize = getattr(kind, "normalize_choice", None)
         if normalize is None:  # before click 8.2
-            return [str(choice) for choice in kind.choices]
+            return [_typed_choice(choice) for choice in kind.choices]
         return [normalize(choice, context) for choice in kind.choices]
 
     typer_type = getattr(parameter, "type_descriptor", None)

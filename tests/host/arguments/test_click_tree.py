@@ -23,6 +23,7 @@ TREE = ClickTree(
         SecretOption(("-dbauth",), 1),
     ),
     has_secret_argument=False,
+    masks_options=False,
     is_whole=True,
 )
 M = "********"
@@ -62,12 +63,30 @@ def test_what_follows_a_name(line: str, shown: str) -> None:
         ("login x", f"login {M}"),
         ("-v user add x --role admin y", f"-v user add {M} --role {M} {M}"),
         ("login - -- -x login", f"login {M} -- {M} login"),
+        ("login -- -px", f"login -- {M}"),
         ("login -px z", f"login -p{M} {M}"),
     ],
 )
 def test_a_secret_argument(line: str, shown: str) -> None:
     tree = TREE.replaced(has_secret_argument=True)
     assert tree.masked(line.split()) == shown.split()
+
+
+def test_secrets_that_look_like_options() -> None:
+    shown = TREE.replaced(masks_options=True).masked("login -psw -- --PASSWORD x".split())
+    assert shown == ["login", M, "--", M, M]
+
+
+def test_what_is_below_a_hidden_group() -> None:
+    tree = TREE.replaced(
+        subcommands=(
+            Subcommand(("deep",), "", True),
+            Subcommand(("deep", "er"), "E", True),
+            Subcommand(("login",), "L", False),
+        )
+    )
+    assert tree.below([]) == [("login", "L")]
+    assert tree.below(["deep"]) == [("er", "E")]
 
 
 def test_a_tree_that_could_not_be_read() -> None:

@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import click
 import pytest
 
+from host.lock.click_commands import tree_of
 from testing.installation import IMPORTABLE, PROJECT, Made
 
 SCAFFOLD = PROJECT / "src/builtin_plugins/self_commands/templates/package"
@@ -286,6 +288,25 @@ def test_secrets_are_masked(made: Made) -> None:
     ]
     explained = made.run("--explain", "--format", "json", *line).stdout
     assert json.loads(explained)["arguments"] == run["arguments"]
+
+
+def test_where_a_word_with_a_dash_may_be_secret() -> None:
+    def masks(keys: dict[str, Any], *names: str) -> bool:
+        parameters = []
+        for name in names:
+            kind = click.Option if name.startswith("-") else click.Argument
+            parameters.append(kind([name]))
+        command = click.Command("k", params=parameters, context_settings=keys)
+        tree, faults = tree_of(click.Group("g", commands=[command]), "cli g")
+        assert not faults
+        return tree.masks_options
+
+    assert not masks({}, "token", "--password")
+    assert not masks({"token_normalize_func": str.lower}, "token", "--name")
+    assert masks({"token_normalize_func": str.lower}, "--password")
+    assert masks({"ignore_unknown_options": True}, "token")
+    assert masks({"allow_interspersed_args": False}, "name", "token")
+    assert not masks({"ignore_unknown_options": True}, "name", "--password")
 
 
 @pytest.mark.slow

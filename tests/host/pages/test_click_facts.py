@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import click
 import pytest
 
 from host.pages import click_facts
@@ -63,6 +64,20 @@ def test_parameters_of_typer(
 ) -> None:
     found = parameters(typer_groups.app, *words)[name]
     assert {key: found[key] for key in facts} == facts
+
+
+class ChoiceOfClick81(click.ParamType):
+    """It compares the members of an enum, which are texts, with what is typed."""
+
+    __module__ = "click.types"
+    name = "choice"
+    choices = tuple(typer_groups.Shade)
+
+
+def test_choices_before_click_8_2() -> None:
+    shades = click.Option(["--shade"], type=ChoiceOfClick81(), default="dark")
+    found = parameters(click.Command("k", params=[shades]))["shade"]
+    assert (found["choices"], found["default"]) == (["light", "dark"], "dark")
 
 
 def test_whether_a_line_can_be_put_together() -> None:

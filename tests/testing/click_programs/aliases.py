@@ -27,6 +27,8 @@ class AliasedGroup(click.Group):
 @click.version_option("1.2")
 def cli(debug):
     """Aliases."""
+    if debug:
+        click.echo("debugging")
 
 
 @cli.command()
