@@ -77,7 +77,9 @@ class _Walk:
             option = SecretOption(names_of(parameter), count)
             self.secret_options[option] = None
             if context.token_normalize_func is not None:
-                self.masks_options = True  # only click knows which spellings are this option
+                self.masks_options = (
+                    True  # only click knows which spellings are this option
+                )
 
 
 def tree_of(command: Any, called: str) -> tuple[ClickTree, list[UnreadableError]]:

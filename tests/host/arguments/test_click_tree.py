@@ -73,7 +73,9 @@ def test_a_secret_argument(line: str, shown: str) -> None:
 
 
 def test_secrets_that_look_like_options() -> None:
-    shown = TREE.replaced(masks_options=True).masked("login -psw -- --PASSWORD x".split())
+    shown = TREE.replaced(masks_options=True).masked(
+        ["login", "-psw", "--", "--PASSWORD", "x"]
+    )
     assert shown == ["login", M, "--", M, M]
 
 
