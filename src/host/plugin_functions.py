@@ -68,12 +68,16 @@ class AfterRun(Record):
     name       the name that messages show
     function   "module:attr", called with a `FinishedRun` in a child process
     words      the leading words of the commands, or () for all commands
+    traced_if  names of variables. If the caller sets one of them, the run is a span of its own: the
+               command gets it as TRACEPARENT (W3C Trace Context), and the function as
+               `FinishedRun.traceparent`.
     plugin, folders   set by the host: the plugin that declares it, and its packages
     """
 
     name: str
     function: str
     words: "Sequence[str]" = ()
+    traced_if: "Sequence[str]" = ()
     plugin: str = ""
     folders: "Sequence[str]" = ()
 

@@ -104,6 +104,7 @@ class FinishedRun(Record):
     client      the assistant or other program that asked for the run, or {}
     hosts       for a run on several hosts, the result of each
     outer       the id of the run that started this one, or ""
+    traceparent   the span of the run, as its command got it in TRACEPARENT, or "": see `AfterRun`
     """
 
     id: str
@@ -122,6 +123,7 @@ class FinishedRun(Record):
     client: Mapping[str, str] = {}
     hosts: Sequence[Mapping[str, Any]] = ()
     outer: str = ""
+    traceparent: str = ""
 
 
 class Watch(Record):

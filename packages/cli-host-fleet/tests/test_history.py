@@ -79,8 +79,10 @@ def test_an_interrupted_run(cli: Cli) -> None:
 def test_an_installed_program_does_not_record_the_run_again(cli: Cli) -> None:
     cli.command("true\n")
     program = cli.rig.machines["web01"].root / "opt" / "told"
-    program.write_text("#!/bin/sh\necho ${CLI_RECORDED%%:*}\n")
+    program.write_text("#!/bin/sh\necho ${CLI_RECORDED%%:*} $TRACEPARENT\n")
     program.chmod(0o755)
-    done = cli.run("web01", "--installed", "/opt/told", "demo", "do")
+    trace = {"TRACEPARENT": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    done = cli.run("web01", "--installed", "/opt/told", "demo", "do", env=trace)
     (run,) = _history(cli)
-    assert done.hosts()["web01"]["stdout"] == f"{run['id']}\n"
+    said = f"{run['id']} {trace['TRACEPARENT']}\n"  # the trace of this run, too
+    assert done.hosts()["web01"]["stdout"] == said

@@ -82,20 +82,38 @@ def test_a_success_and_a_signal(cli: Cli, collector: Collector) -> None:
     )
 
 
-def test_the_callers_span_is_the_parent_and_the_script_sees_no_change(
+def test_the_callers_span_is_the_parent_and_the_scripts_is_that_of_its_run(
     cli: Cli, collector: Collector
 ) -> None:
     cli.script("show", "env | grep -v ^CLI_RUN= | sort")
     with_plugin = cli.run("show", TRACEPARENT=_SAMPLED, TRACESTATE="vendor=1")
     [received] = collector.received
-    assert received.span.trace_id.hex() == _TRACE
-    assert received.span.parent_span_id.hex() == _PARENT
-    assert received.span.trace_state == "vendor=1"
-    assert f"TRACEPARENT={_SAMPLED}\n" in with_plugin.stdout
+    span = received.span
+    assert span.trace_id.hex() == _TRACE
+    assert span.parent_span_id.hex() == _PARENT
+    assert span.trace_state == "vendor=1"
+    own = f"00-{_TRACE}-{span.span_id.hex()}-01"
     assert cli.run("self", "plugin", "disable", "otel").returncode == 0
     without = cli.run("show", TRACEPARENT=_SAMPLED, TRACESTATE="vendor=1")
-    assert with_plugin.stdout == without.stdout
+    assert with_plugin.stdout.replace(own, _SAMPLED) == without.stdout
+    assert f"TRACEPARENT={_SAMPLED}\n" in without.stdout
     assert len(collector.received) == 1
+
+
+def test_runs_inside_a_run_are_below_it(cli: Cli, collector: Collector) -> None:
+    cli.script("inner", "echo $TRACEPARENT")
+    cli.script("middle", "acme inner")
+    cli.script("outer", "echo $TRACEPARENT; acme middle")
+    done = cli.run("outer", CLI_RECORD="1", TRACEPARENT="00-invalid")
+    assert (done.returncode, done.stderr) == (0, "")
+    inner, middle, outer = [received.span for received in collector.received]
+    assert outer.parent_span_id == b""
+    assert middle.parent_span_id == outer.span_id
+    assert inner.parent_span_id == middle.span_id
+    seen = [
+        f"00-{outer.trace_id.hex()}-{span.span_id.hex()}-01" for span in (outer, inner)
+    ]
+    assert done.stdout.split() == seen
 
 
 @pytest.mark.parametrize(

@@ -23,17 +23,19 @@ def call_after_run(
     started: "StartedRun",
     ended: "EndedRun",
     messages: "Messages",
+    traceparent: str = "",
+    *,
     seconds: float = _SECONDS,
 ) -> None:
     """Call each function with the `FinishedRun`, in a child process; a failure is a warning.
 
-    All functions together have `seconds`.
+    `traceparent` is the span that the command got. All functions together have `seconds`.
     """
     deadline = time.monotonic() + seconds
     for call in calls:
 
         def run_function(call: "AfterRun" = call) -> None:
-            _call_function(call, started, ended)
+            _call_function(call, started, ended, traceparent)
 
         left = max(deadline - time.monotonic(), _SHORTEST)
         try:
@@ -48,7 +50,9 @@ def call_after_run(
         messages.warn(f"plugin {call.plugin}: {call.name}: {call.function}: {reason}")
 
 
-def _call_function(call: "AfterRun", started: "StartedRun", ended: "EndedRun") -> None:
+def _call_function(
+    call: "AfterRun", started: "StartedRun", ended: "EndedRun", traceparent: str
+) -> None:
     """Call one function in this process, a child."""
     # The parent of a run blocks all signals.
     _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
@@ -63,4 +67,4 @@ def _call_function(call: "AfterRun", started: "StartedRun", ended: "EndedRun") -
     values["words"] = tuple(values["words"])
     values["arguments"] = tuple(values["arguments"])
     function = load_reference(call.function)
-    function(FinishedRun(**values))
+    function(FinishedRun(**values, traceparent=traceparent))

@@ -143,11 +143,18 @@ def start_supervised(
 
     start = time.time()
     run_id = new_id()
+    environ = dict(replacement.env)
     if demands.record:
         # Runs inside this one record its id as that of their outer run.
-        environ = dict(replacement.env)
         environ[RUN] = with_id(environ[RUN], run_id)
-        replacement = replacement.replaced(env=environ)
+    traceparent = ""
+    if demands.after:
+        from host.launch.trace import TRACEPARENT, new_span
+
+        traceparent = new_span(demands.after, run.installation.environ)
+        if traceparent:
+            environ[TRACEPARENT] = traceparent
+    replacement = replacement.replaced(env=environ)
 
     watched = WatchedRun(replacement, demands.seconds, kept=locks)
     failure: HostError | None = None
@@ -179,7 +186,7 @@ def start_supervised(
     if demands.after:
         from host.launch.after_run import call_after_run
 
-        call_after_run(demands.after, started, ended, messages)
+        call_after_run(demands.after, started, ended, messages, traceparent)
     return watched.leave(ending)
 
 

@@ -48,7 +48,8 @@ class Job:
         self._transport: Transport  # `connect` sets it
         self._options: Mapping[str, Sequence[str]] = {}
         self._elevation: Elevation | None = None
-        # Tells a program on a host that this run is recorded already: see `Program.record`.
+        # Tells a program on a host that this run is recorded already (see `Program.record`), and
+        # to which trace it belongs.
         self.recorded: Mapping[str, str] = {}
 
     def connect(self, transport: Transport, elevation: Elevation | None) -> None:

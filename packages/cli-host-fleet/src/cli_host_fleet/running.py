@@ -28,6 +28,7 @@ from cli_host_fleet.transport import login
 from host import Program
 
 _STDOUT = 1
+_TRACEPARENT = "TRACEPARENT"  # of W3C Trace Context
 _STDERR = 2
 # seconds for which the output of a running host is held back on a terminal
 _PATIENCE = 1.0
@@ -78,7 +79,7 @@ def run_or_preview(
     program.permit(words, args, origin="fleet", hosts=[*job.hosts])
     secrets = job.secret_values()
     recorded = program.record(words, args, origin="fleet", secrets=secrets)
-    job.recorded = recorded.environment({})
+    job.recorded = recorded.environment(_trace())
 
     fleet = Fleet(job, options, view)
     results = carry_out(fleet, job, view)
@@ -91,6 +92,12 @@ def run_or_preview(
     rows = [_row(result) for result in results]
     recorded.finish(status, hosts=rows)
     return outcome(fleet, view, results)
+
+
+def _trace() -> dict[str, str]:
+    """Return the span of this process, if it has one: a program on a host joins its trace."""
+    span = os.environ.get(_TRACEPARENT)
+    return {_TRACEPARENT: span} if span else {}
 
 
 def carry_out(fleet: Fleet, job: Job, view: View) -> list[Result]:

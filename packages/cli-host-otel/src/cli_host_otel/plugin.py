@@ -19,6 +19,9 @@ _FUNCTION = "cli_host_otel.span:send_span"
 _FILE = "otel.json"
 _KEY = "commands"
 
+# The variables that name the collector; the first that is set counts.
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+
 
 @hookimpl
 def after_run(installation: Installation) -> Iterator[AfterRun | Watch]:
@@ -26,7 +29,7 @@ def after_run(installation: Installation) -> Iterator[AfterRun | Watch]:
     path = os.path.join(installation.config_dir, _FILE)
     yield Watch(path)
     for words in _traced(path):
-        yield AfterRun("trace", _FUNCTION, words)
+        yield AfterRun("trace", _FUNCTION, words, traced_if=ENDPOINTS)
 
 
 def _traced(path: str) -> list[tuple[str, ...]]:

@@ -15,14 +15,15 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from cli_host_otel.plugin import ENDPOINTS
 from host import FinishedRun, OperationError, masked_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.id_generator import IdGenerator
 
-_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
 _PROTOCOL = "http/protobuf"
@@ -39,7 +40,7 @@ Attribute = str | int | Sequence[str]
 def send_span(run: FinishedRun) -> None:
     """Send the span of a run. Raises OperationError with one line if that fails."""
     environ = os.environ  # of the run's caller
-    endpoint = _first(environ, _ENDPOINTS)
+    endpoint = _first(environ, ENDPOINTS)
     if not endpoint or _is_off(environ):
         return
     protocol = _first(environ, _PROTOCOLS)
@@ -116,9 +117,12 @@ def _span_of(run: FinishedRun, environ: Mapping[str, str]) -> ReadableSpan | Non
         TraceContextTextMapPropagator,
     )
 
-    program = os.path.basename(sys.argv[0])
+    # In the process of a command in Python, the name is followed by the command's words.
+    program = os.path.basename(sys.argv[0]).partition(" ")[0]
     provider = TracerProvider(
-        resource=_resource(run, program, environ), shutdown_on_exit=False
+        resource=_resource(run, program, environ),
+        shutdown_on_exit=False,
+        id_generator=_ids_of(run.traceparent),
     )
     tracer = provider.get_tracer("cli-host-otel")
 
@@ -144,6 +148,24 @@ def _span_of(run: FinishedRun, environ: Mapping[str, str]) -> ReadableSpan | Non
     if not isinstance(span, ReadableSpan):
         return None
     return span
+
+
+def _ids_of(traceparent: str) -> IdGenerator | None:
+    """Return what gives the run's span the ids that its command got; None: the SDK chooses them."""
+    if not traceparent:
+        return None  # a run on other machines
+    from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+
+    _, trace, span, _ = traceparent.split("-")
+
+    class Ids(RandomIdGenerator):
+        def generate_trace_id(self) -> int:
+            return int(trace, 16)
+
+        def generate_span_id(self) -> int:
+            return int(span, 16)
+
+    return Ids()
 
 
 def _resource(run: FinishedRun, program: str, environ: Mapping[str, str]) -> Resource:
