@@ -22,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import ReadableSpan
-    from opentelemetry.sdk.trace.id_generator import IdGenerator
 
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
@@ -119,10 +118,12 @@ def _span_of(run: FinishedRun, environ: Mapping[str, str]) -> ReadableSpan | Non
 
     # In the process of a command in Python, the name is followed by the command's words.
     program = os.path.basename(sys.argv[0]).partition(" ")[0]
+    # Without a span, as for a run on other machines, the SDK chooses the ids.
+    ids = _Ids(run.traceparent) if run.traceparent else None
     provider = TracerProvider(
         resource=_resource(run, program, environ),
         shutdown_on_exit=False,
-        id_generator=_ids_of(run.traceparent),
+        id_generator=ids,
     )
     tracer = provider.get_tracer("cli-host-otel")
 
@@ -148,24 +149,6 @@ def _span_of(run: FinishedRun, environ: Mapping[str, str]) -> ReadableSpan | Non
     if not isinstance(span, ReadableSpan):
         return None
     return span
-
-
-def _ids_of(traceparent: str) -> IdGenerator | None:
-    """Return what gives the run's span the ids that its command got; None: the SDK chooses them."""
-    if not traceparent:
-        return None  # a run on other machines
-    from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
-
-    _, trace, span, _ = traceparent.split("-")
-
-    class Ids(RandomIdGenerator):
-        def generate_trace_id(self) -> int:
-            return int(trace, 16)
-
-        def generate_span_id(self) -> int:
-            return int(span, 16)
-
-    return Ids()
 
 
 def _resource(run: FinishedRun, program: str, environ: Mapping[str, str]) -> Resource:
@@ -237,6 +220,22 @@ def _first(environ: Mapping[str, str], names: Sequence[str]) -> str:
         if environ.get(name):
             return environ[name]
     return ""
+
+
+class _Ids:
+    """Gives the run's span the ids that its command got; the SDK calls it an `IdGenerator`."""
+
+    def __init__(self, traceparent: str) -> None:
+        _, self._trace, self._span, _ = traceparent.split("-")
+
+    def generate_trace_id(self) -> int:
+        return int(self._trace, 16)
+
+    def generate_span_id(self) -> int:
+        return int(self._span, 16)
+
+    def is_trace_id_random(self) -> bool:
+        return True
 
 
 class _Messages(logging.Handler):
