@@ -6,7 +6,7 @@ Everything is read from metadata; no code of the package is run.
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.machinery import all_suffixes
 from pathlib import Path
@@ -58,14 +58,21 @@ def needed(distribution: Any) -> Iterator[Requirement]:
             yield requirement
 
 
-def addressed_requirement(wheel: str) -> str:
-    """Return the name of a package that a wheel requires from an address, or ""."""
+def requirements_of(wheel: str) -> list[str]:
+    """Return the requirements of a wheel as its metadata has them."""
+    requirements: list[str] = []
     for distribution in distributions_in(wheel).values():
-        for text in distribution.requires or ():
-            with suppress(ValueError):  # the installer says what is wrong
-                requirement = Requirement(text)
-                if requirement.url:
-                    return requirement.name
+        requirements += distribution.requires or ()
+    return requirements
+
+
+def addressed_requirement(requirements: Iterable[str]) -> str:
+    """Return the name of a package that is required from an address, or ""."""
+    for text in requirements:
+        with suppress(ValueError):  # the installer says what is wrong
+            requirement = Requirement(text)
+            if requirement.url:
+                return requirement.name
     return ""
 
 

@@ -24,6 +24,7 @@ from builtin_plugins.library.addresses import bare_address
 from builtin_plugins.library.files.atomic import discard
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.package_folder import (
+    addressed_requirement,
     distributions_in,
     linked_folders,
     needed,
@@ -62,34 +63,76 @@ class Resolution(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """An installer's answer, its packages, and the names of those from a file or an address."""
+    """An installer's answer, its packages, and the names of those from a file or an address.
+
+    `metadata` has what pip says of each package.
+    """
 
     answer: Answer
     packages: Sequence[Package] = ()
     direct: Collection[str] = ()
+    metadata: Sequence[Mapping[str, Any]] = ()
 
 
 def resolve(
-    wanted: str, change: Change, *, own: str = "", sources: Collection[str] = ()
+    wanted: str, change: Change, sources: Mapping[str, str], *, own: str = ""
 ) -> Resolution:
     """Return what the requirement `wanted` needs, itself included unless `own` is its name.
 
-    `own` is the name of a package that comes from a file. The packages in `sources` may be built.
-    Raises InstallerError if there is no solution, and PluginError if a package is required from an
-    address: nobody could install that at the recorded version and checksum later.
+    `own` is the name of a package that comes from a file. The packages in `sources`, which maps
+    names to versions, may be built. Raises InstallerError if there is no solution, and PluginError
+    if a package is required from an address: nobody could install that at the recorded version and
+    checksum later.
     """
-    constraints = _write_constraints(change)
-    options = ["--constraint", constraints, *_binary_options(sources)]
-    found = _find([wanted], options, sources, change)
-
     subject, _, _ = wanted.partition(" @ ")  # a file is not shown
+    constraints = _constraints(change)
+    allowed = {canonicalize_name(own), OWN_DISTRIBUTION}
+    buildable = {
+        name: version
+        for name, version in sources.items()
+        if canonicalize_name(name) not in allowed
+    }
+    built: dict[str, Package] = {}
+    if buildable and has_pip():
+        # If pip may build one package, it also builds what any package requires from an address.
+        # uv refuses that.
+        found = _build_metadata(buildable, subject, change)
+        for package, metadata in zip(found.packages, found.metadata, strict=True):
+            built[package.name] = package
+            constraints.append(_stub(metadata, change))
+        buildable = {}
+
+    path = _write_lines("constraints.txt", constraints, change)
+    options = ["--constraint", path, *_binary_options(buildable)]
+    found = _find([wanted], options, buildable, change)
     if found.answer.failed:
         return _unresolved(found.answer, subject, sources, change)
 
+    packages = [*found.packages]
     for name in found.direct:
-        if name not in (canonicalize_name(own), OWN_DISTRIBUTION):
+        if name in built:
+            packages.append(built[name])
+        elif name not in allowed:
             raise from_address(subject, name)
-    return Resolution(tuple(sorted(found.packages, key=_name_of)))
+    return Resolution(tuple(sorted(packages, key=_name_of)))
+
+
+def _build_metadata(sources: Mapping[str, str], subject: str, change: Change) -> _Found:
+    """Return what pip finds for source distributions; it builds their metadata, and nothing else.
+
+    Raises PluginError if one of them requires a package from an address.
+    """
+    pins = [f"{name}=={version}" for name, version in sources.items()]
+    options = ["--no-deps", *_binary_options(sources)]
+    found = _find(pins, options, sources, change)
+    if found.answer.failed:
+        raise InstallerError(subject, found.answer)
+
+    for metadata in found.metadata:
+        addressed = addressed_requirement(metadata.get("requires_dist", ()))
+        if addressed:
+            raise from_address(metadata["name"], addressed)
+    return found
 
 
 def find_recorded(
@@ -135,21 +178,33 @@ def from_address(subject: str, name: str) -> PluginError:
     return PluginError(what, "only packages of an index can be required")
 
 
-def _write_constraints(change: Change) -> str:
-    """Write what every package must agree with: this program, and the ranges of its requirements.
+def _constraints(change: Change) -> list[str]:
+    """Return what every package must agree with: this program, and the ranges it requires.
 
-    cli-host may be on no index, so that a wheel without code stands for it. Returns the path.
+    cli-host may be on no index, so that a stub stands for it.
     """
-    lines = []
+    constraints = []
     own = own_distribution()
     if own is not None:
-        name, version = OWN_DISTRIBUTION, str(own.version)
-        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-        stub = _write_wheel(name, version, {"METADATA": metadata}, change.area)
-        lines.append(f"{name} @ {file_address(stub)}")
+        metadata = {"name": OWN_DISTRIBUTION, "version": str(own.version)}
+        constraints.append(_stub(metadata, change))
         for requirement in needed(own):
-            lines.append(f"{requirement.name}{requirement.specifier}")
-    return _write_lines("constraints.txt", lines, change)
+            constraints.append(f"{requirement.name}{requirement.specifier}")
+    return constraints
+
+
+def _stub(metadata: Mapping[str, Any], change: Change) -> str:
+    """Write a wheel without code that has this metadata; return the constraint that names it."""
+    name, version = metadata["name"], metadata["version"]
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+    for extra in metadata.get("provides_extra", ()):
+        lines.append(f"Provides-Extra: {extra}")
+    for requirement in metadata.get("requires_dist", ()):
+        lines.append(f"Requires-Dist: {requirement}")
+
+    text = "\n".join([*lines, ""])
+    wheel = _write_wheel(name, version, {"METADATA": text}, change.area)
+    return f"{name} @ {file_address(wheel)}"
 
 
 def _write_wheel(
@@ -216,12 +271,15 @@ def _find_with_pip(
 
     packages = []
     direct = []
+    metadata = []
     answered = json.loads(Path(report).read_text("utf-8"))
     for item in answered["install"]:
         name = canonicalize_name(item["metadata"]["name"])
         if item["is_direct"]:
             direct.append(name)
             continue
+
+        metadata.append(item["metadata"])
 
         file = item["download_info"]
         archive = file["archive_info"]
@@ -232,7 +290,7 @@ def _find_with_pip(
             hashes = {algorithm: digest}
         version = item["metadata"]["version"]
         packages.append(_package(name, version, file["url"], hashes))
-    return _Found(answer, packages, direct)
+    return _Found(answer, packages, direct, metadata)
 
 
 def _find_with_uv(

@@ -39,7 +39,7 @@ def ensure_built(staged: PluginVersion, change: Change, *, yes: bool) -> PluginV
     Raises OperationError if the user does not agree, or if nobody can be asked.
     """
     session = change.session
-    agreed: list[str] = []
+    agreed: dict[str, str] = {}
     # A build shows what the package requires, and some of that may have no wheel either.
     while staged.unbuilt:
         session.show_lines(
@@ -49,7 +49,7 @@ def ensure_built(staged: PluginVersion, change: Change, *, yes: bool) -> PluginV
 
         otherwise = "nothing was changed"
         ask_to_continue(session, "Build it?", yes, otherwise, required=True)
-        agreed += staged.unbuilt
+        agreed.update(staged.unbuilt)
         staged = make_source(staged.entry).build(change, agreed)
     return staged
 

@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from testing.packages import Environment, answering
 from testing.plugin_sources import (
     listed,
@@ -87,6 +89,24 @@ def test_a_source_distribution_among_what_it_needs(
         False,
         True,
     ]
+
+
+@pytest.mark.parametrize("hostile", ["source", "other"])
+def test_who_agrees_to_one_build_agrees_to_no_other(
+    environment: Environment, tmp_path: Path, hostile: str
+) -> None:
+    """The source that is built, or another package, requires a third one from an address."""
+    made, mark, folder = environment.made, tmp_path / "mark", environment.wheels
+    third = environment.source(wheel(folder, "third", "1.0", "", points={}), mark)
+    needs = {"source": (), "other": (), hostile: (f"third @ {third.as_uri()}",)}
+    environment.acme("1.0", requires=(*needs,))
+    for name, requires in needs.items():
+        built = wheel(folder, name, "1.0", "", points={}, requires=requires)
+        if name == "source":
+            environment.source(built, tmp_path / "agreed")
+    refused = plugin(made, "add", "pip:acme-cli", "--yes")
+    assert (refused.status, (tmp_path / "agreed").exists()) == (1, True), refused.all
+    assert not mark.exists()
 
 
 def test_a_source_distribution_among_what_a_wheel_needs(

@@ -5,7 +5,7 @@ A new kind is a module here, and a line in `KINDS` of `registry.entry`.
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
 from importlib import import_module
@@ -231,7 +231,7 @@ class PluginSource:
         """Return the source of the package `name` in this source, as the registry stores it."""
         return self.entry.source
 
-    def build(self, change: Change, agreed: Sequence[str]) -> PluginVersion:
+    def build(self, change: Change, agreed: Mapping[str, str]) -> PluginVersion:
         """Stage the package that `fetch` left unbuilt; this runs the code of the packages `agreed`.
 
         The result may have further `unbuilt` packages, because a build shows requirements.

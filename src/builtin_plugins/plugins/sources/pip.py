@@ -6,7 +6,7 @@ returns contents with `unbuilt` names, and `build` gets the names that the user 
 
 import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -135,9 +135,9 @@ class PipSource(PluginSource):
         unbuilt = {**projects, **entry.built_packages}
         if unbuilt:
             return PluginVersion(entry, unbuilt=unbuilt)
-        return self._stage(entry, change)
+        return self._stage(entry, change, {})
 
-    def build(self, change: Change, agreed: Sequence[str]) -> PluginVersion:
+    def build(self, change: Change, agreed: Mapping[str, str]) -> PluginVersion:
         _prepare()
         return self._stage(self.entry, change, agreed)
 
@@ -178,7 +178,7 @@ class PipSource(PluginSource):
         return project
 
     def _stage(
-        self, entry: Entry, change: Change, agreed: Collection[str] = ()
+        self, entry: Entry, change: Change, agreed: Mapping[str, str]
     ) -> PluginVersion:
         """Stage the recorded packages or, without a record, the newest ones.
 
@@ -187,7 +187,8 @@ class PipSource(PluginSource):
         wheel = self._wheel(change)
         if wheel:
             entry = entry.replaced(name=self._checked_name(wheel))
-            addressed = package_folder.addressed_requirement(wheel)
+            required = package_folder.requirements_of(wheel)
+            addressed = package_folder.addressed_requirement(required)
             if addressed:
                 raise from_address(entry.name, addressed)
 
@@ -210,7 +211,7 @@ class PipSource(PluginSource):
         return name
 
     def _stage_recorded(
-        self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
+        self, entry: Entry, change: Change, wheel: str, agreed: Mapping[str, str]
     ) -> PluginVersion:
         """Stage the recorded versions; on another system, their files may be other ones."""
         wheels = [package for package in entry.packages if not package.built]
@@ -233,12 +234,12 @@ class PipSource(PluginSource):
         return self._unpack(entry, change, wheel, [*found.packages, *built])
 
     def _stage_newest(
-        self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
+        self, entry: Entry, change: Change, wheel: str, agreed: Mapping[str, str]
     ) -> PluginVersion:
         """Stage the package with the newest versions of what it requires."""
         name = entry.name
         wanted = f"{name}{self._extras} @ {file_address(wheel)}"
-        resolution = resolve(wanted, change, own=name, sources=agreed)
+        resolution = resolve(wanted, change, agreed, own=name)
         if resolution.unbuilt:
             return PluginVersion(entry, unbuilt=resolution.unbuilt)
 
@@ -357,14 +358,14 @@ class IndexPackage(PipSource):
         return ""
 
     def _stage_newest(
-        self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
+        self, entry: Entry, change: Change, wheel: str, agreed: Mapping[str, str]
     ) -> PluginVersion:
         requirement = parse_requirement(str(self.requirement))
         if entry.version:
             requirement.specifier &= _not_before(entry)
 
         change.messages.line(f"looking for {requirement.name}{requirement.specifier}")
-        resolution = resolve(str(requirement), change, sources=agreed)
+        resolution = resolve(str(requirement), change, agreed)
         if resolution.unbuilt:
             return PluginVersion(entry, unbuilt=resolution.unbuilt)
 
@@ -476,7 +477,7 @@ class LinkedProject(PipSource):
             raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
 
     def _stage_newest(
-        self, entry: Entry, change: Change, wheel: str, agreed: Collection[str]
+        self, entry: Entry, change: Change, wheel: str, agreed: Mapping[str, str]
     ) -> PluginVersion:
         # The checksum of the metadata and the directories tells one version from the next.
         entry = entry.replaced(sha256=verified_sha256(wheel, ""))
