@@ -63,6 +63,13 @@ def test_a_rolling_run_stops_at_the_first_batch_that_fails(cli: Cli) -> None:
     assert done.hosts()["web03"]["attempts"] == 0
     again = cli.run("@failed", "--serial", "50%", "--max-fail", "1")
     assert again.states() == {"web02": "failed", "web03": "ok", "web04": "ok"}
+    # Elsewhere, web02 may be another machine.
+    elsewhere = cli.fleet("hosts", "--on", "@failed")
+    assert (elsewhere.status, elsewhere.stderr) == (
+        2,
+        "cli fleet hosts: @failed: the last run had another ssh-config; "
+        f"add --ssh-config {cli.rig.ssh_config}\n",
+    )
 
 
 def test_no_two_of_a_rolling_run_at_once(cli: Cli) -> None:

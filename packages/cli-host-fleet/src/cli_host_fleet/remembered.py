@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
+import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cli_host_fleet.problem import FleetError
 
@@ -21,33 +23,49 @@ def place(environ: Mapping[str, str], root: str) -> str:
         if not home.startswith("/"):
             home = pwd.getpwuid(os.getuid()).pw_dir
         state = f"{home}/.local/state"
-    return f"{state}/cli-host-fleet{root}/failed"
+    return f"{state}/cli-host-fleet{root}/failed.json"
 
 
-def remember(file: str, names: list[str]) -> None:
-    """Write the names of the failed hosts atomically; raises OSError."""
+def remember(file: str, names: Sequence[str], options: Mapping[str, str]) -> None:
+    """Write the names of the failed hosts atomically; raises OSError.
+
+    `options` are those that decide what a name means, with their files.
+    """
     directory = os.path.dirname(file)
     os.makedirs(directory, mode=0o700, exist_ok=True)
 
     # Beside the file, because a file moves atomically only within a file system.
+    files = {name: os.path.abspath(path) for name, path in options.items() if path}
     with tempfile.NamedTemporaryFile(
         "w", dir=directory, prefix=".failed-", delete=False
     ) as written:
-        for name in names:
-            written.write(f"{name}\n")
+        json.dump({"hosts": names, "options": files}, written)
     os.replace(written.name, file)
 
 
-def recall(file: str) -> list[str]:
-    """Return the failed hosts; raises FleetError if no run is recorded or no host failed."""
+def recall(file: str, options: Mapping[str, str]) -> list[str]:
+    """Return the failed hosts; raises FleetError if no run is recorded or no host failed.
+
+    `options` has the files of this run. If the last run had one that is missing here, a name could
+    mean another machine, which is an error, too.
+    """
     try:
         with open(file) as opened:
-            names = opened.read().split()
+            last = json.load(opened)
     except FileNotFoundError:
         raise FleetError("@failed: no run has been recorded yet") from None
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
+    except ValueError:
+        raise FleetError(
+            f"{file}: damaged; @failed does not know the last run"
+        ) from None
 
+    names: list[str] = last["hosts"]
     if not names:
         raise FleetError("@failed: no host failed in the last run")
+    for name, path in last["options"].items():
+        if not options[name]:
+            what = f"@failed: the last run had another {name.strip('-')}"
+            raise FleetError(f"{what}; add {name} {shlex.quote(path)}")
     return names

@@ -85,7 +85,7 @@ def run_or_preview(
     results = carry_out(fleet, job, view)
 
     # `outcome` may end this process by a signal, so it comes last.
-    _remember(program, job, results)
+    _remember(program, job, results, targets.files)
     status = exit_status(results)
     if fleet.signal:
         status = -fleet.signal
@@ -121,7 +121,9 @@ def _row(result: Result) -> dict[str, str | int | float | None]:
     }
 
 
-def _remember(program: Program, job: Job, results: Iterable[Result]) -> None:
+def _remember(
+    program: Program, job: Job, results: Iterable[Result], files: Mapping[str, str]
+) -> None:
     """Write the hosts that failed, as the next `--on @failed` takes them."""
     file = remembered.place(os.environ, program.root)
     failed = []
@@ -132,7 +134,7 @@ def _remember(program: Program, job: Job, results: Iterable[Result]) -> None:
 
     # The run is over, so a file that cannot be written is no reason to fail.
     try:
-        remembered.remember(file, failed)
+        remembered.remember(file, failed, files)
     except OSError as failure:
         program.messages.warn(
             f"{file}: {failure.strerror}; @failed does not know this run"

@@ -33,6 +33,11 @@ class Targets:
     user: str
     env: tuple[str, ...] = ()
 
+    @property
+    def files(self) -> dict[str, str]:
+        """Return the options that decide which machine a name means, with their files or ""."""
+        return {"--inventory": self.inventory, "--ssh-config": self.ssh_config}
+
     def hosts(self, program: Program) -> dict[str, Host]:
         """Return the hosts by name, in order; warn about inventory settings that have no effect.
 
@@ -44,7 +49,7 @@ class Targets:
             return self._contained(place, selection, file)
 
         inventory = read_inventory(self.inventory, self.ssh_config)
-        failed = functools.partial(remembered.recall, file)
+        failed = functools.partial(remembered.recall, file, self.files)
         users = names_of(self.on, self.left_out, inventory, failed, self.user)
         known = {name: inventory.host(name) for name in users}
         self._warn_of_ignored(program, known)
@@ -76,7 +81,7 @@ class Targets:
         """Return the place that the set names, and the rest; `@failed` has that of the last run."""
         place, selection = place_of(self.on)
         if not place and "@failed" in selection:
-            failed = remembered.recall(file)
+            failed = remembered.recall(file, self.files)
             place, _ = place_of(failed[0])
             if place and selection != "@failed":
                 what = f"--on {self.on}: @failed has containers of {place}"
@@ -104,12 +109,24 @@ class Targets:
         containers = {name: Host(name) for name in running}
         # `closed`: the groups of ClusterShell name hosts, not containers.
         inventory = Inventory(containers, closed=True)
-        failed = functools.partial(_failed_in, place, file)
+        failed = functools.partial(self._failed_in, place, file)
         users = names_of(selection, self.left_out, inventory, failed, self.user, place)
         hosts = {}
         for name, user in users.items():
             hosts[name] = Host(name, user=user, place=place)
         return hosts
+
+    def _failed_in(self, place: str, file: str) -> list[str]:
+        """Return the hosts of `@failed`, which must be in `place`; raises FleetError."""
+        names = []
+        for host in remembered.recall(file, self.files):
+            former_place, name = place_of(host)
+            if former_place == place:
+                names.append(name)
+
+        if not names:
+            raise FleetError(f"@failed: the last run was not in {place}")
+        return names
 
     def _variables(self, hosts: Mapping[str, Host]) -> dict[str, Mapping[str, str]]:
         """Return the inventory's variables that each host gets; raises FleetError."""
@@ -185,16 +202,3 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(targets=targets, **others)
 
     return wrapped
-
-
-def _failed_in(place: str, file: str) -> list[str]:
-    """Return the hosts of `@failed`, which must be in `place`; raises FleetError."""
-    names = []
-    for host in remembered.recall(file):
-        former_place, name = place_of(host)
-        if former_place == place:
-            names.append(name)
-
-    if not names:
-        raise FleetError(f"@failed: the last run was not in {place}")
-    return names
