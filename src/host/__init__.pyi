@@ -58,6 +58,7 @@ from host.records import Plan as Plan
 from host.records import PlannedRun as PlannedRun
 from host.records import PluginFile as PluginFile
 from host.records import PluginOrder as PluginOrder
+from host.records import Skill as Skill
 from host.records import Watch as Watch
 from host.text import printable as printable
 from host.text_width import shortened as shortened

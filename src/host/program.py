@@ -24,9 +24,10 @@ from host.pages.explain import plan_of
 from host.pages.lookup import find_command, find_whole
 from host.pages.prompt import ask_missing
 from host.pages.session import Session
+from host.pages.skills import find_skills
 from host.pages.variables import variables_of
 from host.questions import can_ask
-from host.records import ClickCommand, Plan
+from host.records import ClickCommand, Plan, Skill
 from host.variables.layers import Variable
 
 TYPE_CHECKING = False
@@ -208,6 +209,18 @@ class Program:
         contents = self._session.contents(category, deep=True)
         return contents.categories
 
+    def skills(self) -> list[Skill]:
+        """Return the skills of the enabled plugins, for assistants to read.
+
+        They are in the folder with plugin.json, or in the `root` of a package's `CommandTree`. If
+        two plugins have a skill of one name, the first plugin wins, as for commands. A file that
+        leads out of this folder, or has more than 64 KiB, is left out with a warning::
+
+            for skill in program.skills():
+                print(f"{skill.name} of the plugin {skill.plugin}: {skill.description}")
+        """
+        return find_skills(self._session.lock.trees, self.messages)
+
     def _category(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return the words of a category. Raises UsageError if they name none."""
         match = find_whole(self._session, tuple(words))
@@ -354,7 +367,7 @@ class Program:
         if not calls:
             return
         # Few installations have such a plugin.
-        from host.launch.before_run import check_can_ask, check_policies, planned_run
+        from host.launch.before_run import check_policies, planned_run, refuse_elsewhere
         from host.launch.run_masking import masked_arguments, secret_values
 
         run = self._session.run_with_variables(
@@ -369,7 +382,7 @@ class Program:
         )
 
         def refuse(question: str) -> None:
-            check_can_ask(run, question, may_ask=False)
+            refuse_elsewhere(run, shown, question)
 
         check_policies(calls, planned, refuse)
 

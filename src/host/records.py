@@ -126,6 +126,21 @@ class FinishedRun(Record):
     traceparent: str = ""
 
 
+class Skill(Record):
+    """A text for assistants that a plugin has in `skills/NAME/SKILL.md`; nothing of it runs.
+
+    name          NAME, the name of its folder
+    description   what its front matter says of it, on one line, or ""
+    plugin        the plugin
+    text          the whole file; pass the lines through `printable` before you show them
+    """
+
+    name: str
+    description: str
+    plugin: str
+    text: str
+
+
 class Watch(Record):
     """A file or directory that a hook has read; if it changes, all hooks are called again."""
 

@@ -86,3 +86,32 @@ def test_many_commands_are_an_index_with_files(cli: Cli) -> None:
     assert cli.run("docs", "skill", "--output", str(folder))[0] == 0
     assert [path.name for path in (folder / "commands").iterdir()] == ["own.md"]
     assert "acme deploy app" in (folder / "SKILL.md").read_text()
+
+
+def test_the_skills_of_plugins(cli: Cli) -> None:
+    for plugin in ("alpha", "beta"):
+        definition = {"name": "x", "description": "x", "entrypoint": "main.sh"}
+        command = cli.home / plugin / plugin / "x/command.json"
+        command.parent.mkdir(parents=True)
+        command.write_text(json.dumps(definition))
+        (command.parent / "main.sh").write_text("true\n")
+        folder = cli.home / plugin / "skills/rules"
+        folder.mkdir(parents=True)
+        about = f"description: Rules of {plugin}\n## Commands"
+        (folder / "SKILL.md").write_text(f"---\n{about}\n---\n\x1b[2Jask\n")
+        added = cli.run("self", "plugin", "add", str(cli.home / plugin))
+        assert added[0] == 0, added
+    _, index, err = cli.run("docs", "skill")
+    row = "- `skills/rules.md`: by the plugin alpha. Rules of alpha\n"
+    assert row in index
+    assert index.count("## Commands") == 0
+    assert "; to write them: acme docs skill --output DIR\n" in err
+    folder = cli.home / "out"
+    assert cli.run("docs", "skill", "--output", str(folder))[0] == 0
+    text = (folder / "skills/rules.md").read_text()
+    assert "# rules, a skill of the plugin alpha\n" in text
+    assert text.endswith("---\n\\x1b[2Jask\n")
+    for plugin in ("alpha", "beta"):
+        assert cli.run("self", "plugin", "disable", plugin)[0] == 0
+    assert cli.run("docs", "skill", "--output", str(folder))[0] == 0
+    assert [path.name for path in folder.iterdir()] == ["SKILL.md"]

@@ -32,6 +32,13 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     program = cli.root / "commands/app/deploy/stages"
     program.write_text(_STAGES)
     program.chmod(0o755)
+    skill = cli.home / "team/skills/deploying/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\ndescription: How \x1b[2Jwe deploy\n---\n\x1b[2JAsk.\n")
+    (cli.home / "team/hooks.py").write_text("")
+    (cli.home / "team/plugin.json").write_text('{"hooks": "hooks.py"}')
+    added = cli.run("self", "plugin", "add", "./team", env={"CLI_YES": "1"})
+    assert added.returncode == 0, added
     return cli
 
 
@@ -49,7 +56,8 @@ def read(client: Assistant, uri: str) -> str:
 
 def test_the_list_of_commands(client: Assistant) -> None:
     listed = client.portal.call(client.client.list_resources).resources
-    assert [str(resource.uri) for resource in listed] == ["cli://commands"]
+    uris = [str(resource.uri) for resource in listed]
+    assert uris == ["cli://commands", "cli://skill/deploying"]
     assert json.loads(read(client, "cli://commands")) == {
         "commands": [
             {
@@ -62,6 +70,14 @@ def test_the_list_of_commands(client: Assistant) -> None:
             }
         ]
     }
+
+
+def test_a_skill_of_a_plugin(client: Assistant) -> None:
+    _, skill = client.portal.call(client.client.list_resources).resources
+    assert skill.title == "A skill of the plugin team"
+    assert skill.description == r"How \x1b[2Jwe deploy"
+    text = read(client, "cli://skill/deploying")
+    assert text == "---\ndescription: How \\x1b[2Jwe deploy\n---\n\\x1b[2JAsk.\n"
 
 
 def test_a_help_page(client: Assistant, small: Cli) -> None:
@@ -77,6 +93,7 @@ def test_a_help_page(client: Assistant, small: Cli) -> None:
         ("cli://help/self/env", "unknown command self env"),
         ("cli://help/..%2Fapp", "unknown command ../app"),
         ("cli://commands/x", "there is no resource cli://commands/x"),
+        ("cli://skill/x", "there is no resource cli://skill/x"),
         ("file:///etc/passwd", "there is no resource file:///etc/passwd"),
     ],
 )

@@ -12,6 +12,7 @@ from host.records import PlannedRun
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import NoReturn
 
     from host.launch.plan import Run
     from host.plugin_functions import BeforeRun
@@ -101,6 +102,16 @@ def check_can_ask(run: "Run", question: str, *, may_ask: bool) -> None:
     raise NotConfirmedError(
         f"{called}: a person must answer on a terminal: {question}",
         f"to run it by hand: {line}",
+    )
+
+
+def refuse_elsewhere(run: "Run", shown: "Sequence[str]", question: str) -> "NoReturn":
+    """Raise NotConfirmedError for a run on other machines; `shown` has its masked arguments."""
+    called = " ".join(run.words)
+    line = shlex.join([run.program, *run.words, *shown])
+    raise NotConfirmedError(
+        f"{called}: nobody can answer for other machines: {question}",
+        f"to run it by hand, on each of them: {line}",
     )
 
 

@@ -1,6 +1,6 @@
-"""What a client can read and complete: the list of commands, their help pages, and candidates.
+"""What a client can read and complete: commands, their help pages, candidates, plugins' skills.
 
-All of it is about the offered commands only, as the tools are.
+All but the skills is about the offered commands only, as the tools are.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from host import Program, printable
 
 _MOST_VALUES = 100  # the limit of a completion in the protocol
 _HELP_SECONDS = 20.0
+_LONGEST_DESCRIPTION = 1000  # characters
 _JSON = "application/json"
 _TEXT = "text/plain"
+_MARKDOWN = "text/markdown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Content:
 
 
 class Resources:
-    """The resources of an offer: `PROGRAM://commands` and `PROGRAM://help/WORDS…`."""
+    """The resources: `PROGRAM://commands`, `PROGRAM://help/WORDS…` and `PROGRAM://skill/NAME`."""
 
     def __init__(self, offer: Offer, program: str) -> None:
         self._offer = offer
@@ -55,7 +57,17 @@ class Resources:
             "title": f"The commands of {printable(self._program)}",
             "mimeType": _JSON,
         }
-        return [commands]
+        listed: list[dict[str, Any]] = [commands]
+        for skill in Program.current().skills():
+            resource = {
+                "uri": f"{self._scheme}://skill/{skill.name}",
+                "name": f"skill {skill.name}",
+                "title": f"A skill of the plugin {printable(skill.plugin)}",
+                "description": printable(skill.description[:_LONGEST_DESCRIPTION]),
+                "mimeType": _MARKDOWN,
+            }
+            listed.append(resource)
+        return listed
 
     def templates(self) -> list[dict[str, Any]]:
         """Return the templates; the last one serves the completion of arguments."""
@@ -93,6 +105,11 @@ class Resources:
         if kind == "help" and any(parts):
             command = self._command(" ".join(parts))
             return Content(self._help(command), _TEXT)
+
+        if kind == "skill" and len(parts) == 1:
+            for skill in Program.current().skills():
+                if skill.name == parts[0]:
+                    return Content(escaped(skill.text), _MARKDOWN)
 
         if kind == "candidates" and len(parts) > 1:
             *words, argument, value = parts

@@ -86,7 +86,7 @@ class Tools:
         ctx: ServerRequestContext[Any],
         params: types.PaginatedRequestParams | None,
     ) -> types.ListResourcesResult:
-        listed = self._resources.listed()
+        listed = await anyio.to_thread.run_sync(self._resources.listed)
         resources = [types.Resource.model_validate(resource) for resource in listed]
         return types.ListResourcesResult(resources=resources)
 
