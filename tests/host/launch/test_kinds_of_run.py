@@ -53,15 +53,17 @@ CALLERS: Mapping[str, tuple[str, bool]] = {
     "another command": ("{launcher} outer", False),
     "Program.run": ("{python} {home}/program.py", False),
 }
-_ALL = (*CALLERS,)
 OUTER = '#!/bin/bash\nexec "$CLI_DIR/core/acme" s "$@"\n'
 PROGRAM_RUN = """
-import os, sys
+import os, signal, sys
 from host import Program
 
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # else Python cannot wait for the status
 program = Program.at(os.environ["ROOT"], os.environ)
 done = program.run(("s",), sys.argv[1:], close_fds=False)
 if done.returncode < 0:
+    if done.returncode != -signal.SIGKILL:
+        signal.signal(-done.returncode, signal.SIG_DFL)
     os.kill(os.getpid(), -done.returncode)
 sys.exit(done.returncode)
 """
@@ -81,54 +83,89 @@ readlink -n /proc/$$/fd/2 >"$HOME/output"
 ARGUMENTS = [b"a b", b"two\nlines", b"", b"-x", b"--", b"\xff\xfe", b"$HOME", b"*"]
 _WORDS = rb"""'a b' $'two\nlines' '' -x -- $'\xff\xfe' '$HOME' '*'"""
 _PROBED = os.fsdecode(rb"nice -n 3 $RUN " + _WORDS)
+_CATCHES = "trap 'echo caught %s' %s"
 _WAITING = "echo ready; while :; do sleep 0.05; done"
+
+
+def _killed_by(name: str) -> str:
+    """Return the script of the probe, which ends by a signal to itself."""
+    beginning, _, _ = SCRIPT.rpartition("exit ")
+    return f"{beginning}kill -{name} $$; sleep 9\n"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A script, the line that starts it, and the signal that the caller then sends."""
+    """A script, the line that starts it, how it ends, and the signals that the caller sends.
+
+    Each signal is sent when the script has printed the text before it. A program in Python that
+    waits for a run keeps its own descriptors and gets its signals itself, so some rows are not
+    `for_program_run`.
+    """
 
     script: str
-    line: str = "exec $RUN"
-    sent: int = 0
-    # The two others only start it: see the rows with a probe.
-    callers: Sequence[str] = ("pipe", "terminal")
+    line: str
+    status: int = 0
+    sent: Sequence[tuple[bytes, int]] = ()
+    for_program_run: bool = True
+
+    @property
+    def is_probe(self) -> bool:
+        return self.script.startswith("#!")
 
 
 ROWS: Mapping[str, Row] = {
-    "probe": Row(SCRIPT, f'{UNUSUAL} {_PROBED} <"$HOME/data"', callers=_ALL),
-    "probe, stdin is empty": Row(SCRIPT, "$RUN </dev/null", callers=_ALL),
-    "probe, stdin is closed": Row(SCRIPT, "$RUN <&-", callers=_ALL),
-    "stdin is a pipe": Row("cat; echo end", r"printf 'a\nb' | $RUN"),
-    "stdout is closed": Row("echo lost || echo cannot >&2", "$RUN >&-"),
-    "stdout is full": Row("echo lost; echo $? >&2", "$RUN >/dev/full"),
-    "the reader ends first": Row(
-        "yes; echo $? >&2", "$RUN | head -2; echo ${PIPESTATUS[0]}"
+    "probe": Row(SCRIPT, f'{UNUSUAL} {_PROBED} <"$HOME/data"', STATUS),
+    # stdin is empty, stdout full, CHLD ignored.
+    "killed by TERM": Row(
+        _killed_by("TERM"),
+        "trap '' CHLD; exec $RUN </dev/null >/dev/full",
+        -signal.SIGTERM,
     ),
-    "stdout closed early": Row(
-        "exec >&-; until [ -e $HOME/seen ]; do sleep 0.05; done; echo seen >&2",
-        "$RUN | { cat; touch $HOME/seen; }; rm $HOME/seen",
+    "stdin and stdout are closed, killed by KILL": Row(
+        _killed_by("KILL"), "exec $RUN <&- >&-", -signal.SIGKILL
     ),
-    "process substitution": Row('cat "$1"', "$RUN <(echo inner)"),
-    "a background job goes on": Row(
-        "{ sleep 0.3; echo late; } & echo early", "$RUN | cat"
+    # A process substitution, a background job that goes on, and a reader of stdout and of another
+    # descriptor that see their ends before the script ends.
+    "pipes": Row(
+        """
+        cat; cat "$1"
+        { until [ -e $HOME/over ]; do sleep 0.05; done; echo late; rm $HOME/over; } >&2 8>&- &
+        echo early
+        exec >&- 8>&-
+        until [ -e $HOME/seen -a -e $HOME/closed ]; do sleep 0.05; done
+        echo seen >&2
+        """,
+        """
+        mkfifo $HOME/p
+        { cat <$HOME/p; >$HOME/closed; } &
+        printf 'a\nb\n' | $RUN <(echo inner) 8>$HOME/p | { cat; >$HOME/seen; }
+        >$HOME/over; until [ ! -e $HOME/over ]; do sleep 0.05; done
+        wait; rm $HOME/{p,closed,seen}
+        """,
+        for_program_run=False,
     ),
-    "a descriptor closed early": Row(
-        "exec 8>&-; until [ -e $HOME/seen ]; do sleep 0.05; done; echo seen",
-        "mkfifo $HOME/p; { cat <$HOME/p; touch $HOME/seen; } & $RUN 8>$HOME/p; wait;"
-        " rm $HOME/p $HOME/seen",
+    "the reader ends first, killed by PIPE": Row(
+        "yes; echo $? >&2; kill -PIPE $$; sleep 9",
+        "$RUN | head -2; echo ${PIPESTATUS[0]}",
     ),
-    "killed by TERM": Row("kill -TERM $$; sleep 9"),
-    "killed by KILL": Row("kill -KILL $$; sleep 9"),
-    "killed by PIPE": Row("kill -PIPE $$; sleep 9"),
-    "an ignored CHLD": Row(
-        "grep SigIgn /proc/$$/status; exit 3", "trap '' CHLD; exec $RUN"
+    "TERM kills": Row(
+        f"{_CATCHES % ('USR1', 'USR1')}; {_CATCHES % ('INT', 'INT')}; {_WAITING}",
+        "exec $RUN",
+        -signal.SIGTERM,
+        (
+            (b"ready", signal.SIGUSR1),
+            (b"caught USR1", signal.SIGINT),
+            (b"caught INT", signal.SIGTERM),
+        ),
+        for_program_run=False,
     ),
-    "TERM": Row(f"trap 'echo got; exit 3' TERM; {_WAITING}", sent=signal.SIGTERM),
-    "TERM kills": Row("echo ready; exec sleep 60", sent=signal.SIGTERM),
-    "INT": Row(f"trap 'echo got; exit 3' INT; {_WAITING}", sent=signal.SIGINT),
-    "INT kills": Row("echo ready; exec sleep 60", sent=signal.SIGINT),
-    "USR1": Row(f"trap 'echo got; exit 3' USR1; {_WAITING}", sent=signal.SIGUSR1),
+    "INT kills": Row(
+        f"trap 'echo caught TERM; exec sleep 60' TERM; {_WAITING}",
+        "exec $RUN",
+        -signal.SIGINT,
+        ((b"ready", signal.SIGTERM), (b"caught TERM", signal.SIGINT)),
+        for_program_run=False,
+    ),
 }
 
 
@@ -166,13 +203,12 @@ class Table:
         (self.made.root / "cli.lock").unlink(missing_ok=True)
 
         observed = Observed()
-        for name, row in ROWS.items():
-            if caller not in row.callers:
-                continue
+        rows = _rows_of(caller)
+        for name, row in rows.items():
             observed[name] = self._shown(row, caller)
-            if not name.startswith("probe"):
+            assert observed[name][0] == row.status, (name, observed[name])
+            if not row.is_probe:
                 continue
-            assert observed[name][0] == STATUS, observed[name]
             report = read_report(self.home)
             # The process group, the session, the terminal, and its group in the foreground.
             assert report.pop("group") == (self.home / "group").read_bytes()
@@ -185,8 +221,7 @@ class Table:
                     content = (self.home / subject).read_bytes()
                     observed[f"caller's {subject}"] = content.replace(output, b"output")
         if "record" in keys:
-            number = sum(caller in row.callers for row in ROWS.values())
-            observed["id"] = self._ids(number)
+            observed["id"] = self._ids(len(rows))
         return observed
 
     def _ids(self, number: int) -> list[str]:
@@ -198,7 +233,7 @@ class Table:
     def _shown(self, row: Row, caller: str) -> tuple[int, bytes]:
         """Return the status of a row's line, negative for a signal, and all its output."""
         script = row.script
-        if not script.startswith("#!"):
+        if not row.is_probe:
             script = f"#!/bin/bash\n{script}\n"
         self.made.write({"commands/s/s.sh": script})
 
@@ -236,9 +271,18 @@ class Table:
             os.close(output)
 
 
-def _end_of(process: int, output: int, sent: int) -> tuple[int, bytes]:
-    """Send a signal to a process that is ready; return how it ends, and its whole output."""
+def _rows_of(caller: str) -> Mapping[str, Row]:
+    if caller != "Program.run":
+        return ROWS
+    return {name: row for name, row in ROWS.items() if row.for_program_run}
+
+
+def _end_of(
+    process: int, output: int, sent: Sequence[tuple[bytes, int]]
+) -> tuple[int, bytes]:
+    """Send signals to a process when it is ready; return how it ends, and its whole output."""
     shown = b""
+    waiting = [*sent]
     while True:
         try:
             chunk = os.read(output, 1 << 16)
@@ -247,9 +291,9 @@ def _end_of(process: int, output: int, sent: int) -> tuple[int, bytes]:
         if not chunk:
             break
         shown += chunk
-        if sent and b"ready" in shown:
-            os.kill(process, sent)
-            sent = 0
+        if waiting and waiting[0][0] in shown:
+            _, number = waiting.pop(0)
+            os.kill(process, number)
     _, status = os.waitpid(process, 0)
     return os.waitstatus_to_exitcode(status), shown
 
@@ -267,7 +311,7 @@ def _expected(plain: Observed, column: Observed, kind: str, made: Made) -> Obser
     if ids is not None:
         expected["id"] = ids
 
-    probes = [name for name in ROWS if name.startswith("probe")]
+    probes = [name for name, row in ROWS.items() if row.is_probe]
     for number, probe in enumerate(probes):
         # The shell library is for this process only.
         process = column[f"{probe}: process"]
