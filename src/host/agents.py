@@ -15,7 +15,8 @@ _NAMING = ("AI_AGENT", "AGENT")
 _SWITCHES = frozenset(["1", "true", "on", "yes"])
 
 # What sets a variable, with the source. Some agents also set the variable of Claude Code, so that
-# one comes last.
+# one comes last. Read in the published programs: claude-code 2.1.197 (which sets AI_AGENT, too),
+# codex 0.171.0, gemini-cli 0.61.0, opencode 1.18.33 (AGENT=1, too), qwen-code 0.15.10, auggie 0.36.0.
 _AGENTS = (
     # docs/guides/environment-variables.md of goose
     ("GOOSE_TERMINAL", "goose"),
@@ -29,12 +30,13 @@ _AGENTS = (
     ("QWEN_CODE", "qwen-code"),
     # packages/opencode/src/index.ts of opencode
     ("OPENCODE", "opencode"),
-    # https://github.com/cline/cline/discussions/5366
+    # https://github.com/cline/cline/discussions/5366: the editor's extension, not the CLI (3.0.65)
     ("CLINE_ACTIVE", "cline"),
+    # augment.mjs of auggie
+    ("AUGMENT_AGENT", "augment-cli"),
     # internal/agents/detect.go of gh, where the agents have no documentation of their own
     ("COPILOT_CLI", "copilot-cli"),
     ("ANTIGRAVITY_AGENT", "antigravity"),
-    ("AUGMENT_AGENT", "augment-cli"),
     ("CURSOR_AGENT", "cursor-cli"),
     # https://code.claude.com/docs/en/env-vars
     ("CLAUDECODE", "claude-code"),
@@ -47,13 +49,21 @@ def agent_of(environ: "Mapping[str, str]") -> str:
     for variable in _NAMING:
         name = environ.get(variable, "")
         if name and name.lower() not in _SWITCHES:
-            return name
+            return _without_version(name)
         is_agent = is_agent or bool(name)
 
     for variable, name in _AGENTS:
         if environ.get(variable):
             return name
     return "agent" if is_agent else ""
+
+
+def _without_version(name: str) -> str:
+    """Return the name of a known agent without what follows: `claude-code_2-1-197_agent`."""
+    for _, known in _AGENTS:
+        if name.startswith((f"{known}_", f"{known}/")):
+            return known
+    return name
 
 
 def agent_variables() -> tuple[str, ...]:

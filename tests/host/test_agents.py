@@ -24,6 +24,10 @@ KNOWN = {
         {"AGENT": "amp", "CLAUDECODE": "1"},
         "amp",
     ),
+    "Claude Code, which also gives its version": (
+        {"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-197_agent"},
+        "claude-code",
+    ),
     "a name of its own": ({"AI_AGENT": "devin@1", "CLAUDECODE": "1"}, "devin@1"),
     "a switch": ({"AGENT": "1"}, "agent"),
     "a switch beside a name": ({"AGENT": "1", "OPENCODE": "1"}, "opencode"),
