@@ -42,6 +42,13 @@ from host import EnvSource, hookimpl
 def env_sources():
     yield EnvSource("elsewhere", 3, files=("/nowhere/.env",), words=("elsewhere",))
 """
+_RULE = """\
+from host import BeforeRun, hookimpl
+
+@hookimpl
+def before_run():
+    yield BeforeRun("rule", "nowhere:check", words=("elsewhere",))
+"""
 _LOOP = """
 import json, pathlib
 for file in pathlib.Path({root!r}).rglob("command.json"):
@@ -116,6 +123,10 @@ class Bench:
         self.required = self.installation("required")
         self.change(self.required, requires=["sh", "tar", "bash>=3"])
         self.all = self.everything(lines)
+        self.hooked = self.installation("hooked")
+        _add_plugin(self.hooked, _SOURCE)
+        self.ruled = self.installation("ruled")
+        _add_plugin(self.ruled, _RULE)
 
         self._make_python_command()
         self._make_nested_run()
@@ -187,11 +198,7 @@ class Bench:
         envs = {f"BENCH_{index}": f"${{HOME}}/value{index}" for index in range(10)}
         self.change(root, envs=envs, env_files=[".env", ".env.local"], args=_ARGUMENTS)
 
-        plugin = root / "plugins/elsewhere"
-        plugin.mkdir(parents=True)
-        manifest = {"name": "elsewhere", "hooks": "hooks.py"}
-        (plugin / "plugin.json").write_text(json.dumps(manifest))
-        (plugin / "hooks.py").write_text(_SOURCE)
+        _add_plugin(root, _SOURCE)
         return root
 
     def timed(self, name: str, root: Path, *words: str) -> Timed:
@@ -233,6 +240,7 @@ class Bench:
     def measure(self) -> None:
         self.runs()
         self.recorded()
+        self.ruled_elsewhere()
         self.answers()
         self.thousands()
         self.python_command()
@@ -288,6 +296,13 @@ class Bench:
         env = {**self.env, "CLI_RECORD": "1"}
         recorded = Timed("run, recorded", ordinary.argv, env)
         self.report("recorded", ordinary, [recorded])
+
+    def ruled_elsewhere(self) -> None:
+        """What a plugin's `before_run` for other commands costs a run: nothing, if all is well."""
+        first = trees.words_of(0)
+        plain = self.timed("run with a plugin", self.hooked, *first)
+        ruled = self.timed("run, a plugin's before_run for others", self.ruled, *first)
+        self.report("ruled", plain, [ruled])
 
     def answers(self) -> None:
         """What people wait for before they run something."""
@@ -375,6 +390,15 @@ class Bench:
             "versions": versions,
             "takes": self.figures,
         }
+
+
+def _add_plugin(root: Path, hooks: str) -> None:
+    """Give an installation a plugin with these hooks."""
+    plugin = root / "plugins/elsewhere"
+    plugin.mkdir(parents=True)
+    manifest = {"name": "elsewhere", "hooks": "hooks.py"}
+    (plugin / "plugin.json").write_text(json.dumps(manifest))
+    (plugin / "hooks.py").write_text(hooks)
 
 
 def _tab(size: int) -> tuple[str, ...]:

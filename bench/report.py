@@ -34,6 +34,7 @@ _GOALS: dict[str, tuple[float, str]] = {
     "run, three required programs": (1.575, _FLOOR),
     "run, everything at once": (2.0, _FLOOR),
     "run, recorded": (1.3, "ordinary run"),
+    "run, a plugin's before_run for others": (1.05, "run with a plugin"),
     "a console script that pip made": (1.6, _FLOOR),
     "a console script that uv made": (1.6, _FLOOR),
     "Tab, 10 of 10 commands": (1.5, _FLOOR),
