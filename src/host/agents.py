@@ -16,7 +16,8 @@ _SWITCHES = frozenset(["1", "true", "on", "yes"])
 
 # What sets a variable, with the source. Some agents also set the variable of Claude Code, so that
 # one comes last. Read in the published programs: claude-code 2.1.197 (which sets AI_AGENT, too),
-# codex 0.171.0, gemini-cli 0.61.0, opencode 1.18.33 (AGENT=1, too), qwen-code 0.15.10, auggie 0.36.0.
+# codex 0.171.0, gemini-cli 0.61.0, opencode 1.18.33 (AGENT=1, too), qwen-code 0.15.10 and
+# auggie 0.36.0.
 _AGENTS = (
     # docs/guides/environment-variables.md of goose
     ("GOOSE_TERMINAL", "goose"),
