@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -18,7 +19,9 @@ ARGUMENTS = ["a b", "two\nlines", "", "x=-y", "$HOME", "ü*"]
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 @pytest.mark.parametrize(
-    "keys", [{}, {"record": True, "timeout": "10m"}], ids=["plain", "recorded, limited"]
+    "keys",
+    [{}, {"record": True, "timeout": "10m", "exclusive": True}],
+    ids=["plain", "all"],
 )
 def test_what_a_script_gets(tmp_path: Path, keys: dict[str, object]) -> None:
     cli = made(tmp_path)
@@ -33,13 +36,16 @@ def test_what_a_script_gets(tmp_path: Path, keys: dict[str, object]) -> None:
     cli.command(
         "app probe", SCRIPT, effects="read", args=words, envs={"A": "b"}, **keys
     )
+    cli.command("app end", "echo before; kill -TERM $$; sleep 9\n", **keys)
     with connected(cli, next(iter(MODES))) as assistant:
+        ended = assistant.call("app__end")
         answer = assistant.call("app__probe", words=ARGUMENTS)
+    assert ended.blocks == ["before\n", "killed by signal 15, Terminated"]
     assert f"exit status {STATUS}" in answer.text
     called = read_report(cli.home)
 
     # The differences, each with its exact value: a process group and session of its own, no
-    # terminal, and the id of the recorded run in CLI_RUN.
+    # terminal, the id of the recorded run in CLI_RUN, and the lock of an exclusive run.
     process = called.pop("process")
     was = plain.pop("process")
     if not keys:
@@ -49,7 +55,8 @@ def test_what_a_script_gets(tmp_path: Path, keys: dict[str, object]) -> None:
     del plain["group"]
 
     shown = cli.run("self", "history", "--format", "json")
-    [run] = json.loads(shown.stdout)["runs"]
+    run, before = json.loads(shown.stdout)["runs"]
+    assert (before["words"], before["signal"]) == (["app", "end"], 15)
     chain = variables(plain["environment"])[b"CLI_RUN"]
     with_id = chain + b"::" + run["id"].encode()
     for name in ("environment", "exported"):
@@ -63,5 +70,11 @@ def test_what_a_script_gets(tmp_path: Path, keys: dict[str, object]) -> None:
         # The client decides the order of the variables.
         report["environment"] = b"\0".join(sorted(report["environment"].split(b"\0")))
         report["descriptors"] = re.sub(rb"pipe:\[\d+\]", b"pipe", report["descriptors"])
+    if keys:
+        [lock] = cli.home.glob(".local/state/cli-host/locks/*/command app probe")
+        rows = [b"101 %s" % os.fsencode(lock), *plain["descriptors"].splitlines()]
+        plain["descriptors"] = b"".join(sorted(row + b"\n" for row in rows))
+        rows = called["descriptors"].splitlines()
+        called["descriptors"] = b"".join(sorted(row + b"\n" for row in rows))
     for name in plain.keys() | called.keys():
         assert (name, called.get(name)) == (name, plain.get(name))
