@@ -51,8 +51,8 @@ def _secrets_of_outer_runs(environ: "Mapping[str, str]") -> set[str]:
     values = set()
     for outer in outer_runs(environ):
         for name, value_hash in outer.hashes.items():
-            # Only a secret has no hash.
-            if not value_hash and name in environ:
+            # A secret has no hash. This run does not get the others, but may get their values.
+            if name in environ and (not value_hash or is_secret(name)):
                 values.add(environ[name])
     return values
 

@@ -267,16 +267,18 @@ def test_a_secret_of_an_outer_run(install: Callable[..., Made], tmp_path: Path) 
     key = tmp_path / "key"
     key.write_text("outer5e6f")
     secrets = {"DEPLOY": f"file:{key}"}
-    call = '"$CLI_DIR/core/cli" inner "x-$DEPLOY"'
+    call = '"$CLI_DIR/core/cli" inner "x-$DEPLOY" "$API_KEY"'
     made = install(
         {
-            "commands/outer": script(call, secrets=secrets),
-            "commands/inner": script('echo "$1"', record=True),
+            "commands/outer": script(
+                call, secrets=secrets, envs={"API_KEY": "key7a8b"}
+            ),
+            "commands/inner": script('echo "$@ ${API_KEY-unset}"', record=True),
         }
     )
-    assert made.run("outer").stdout == "x-outer5e6f\n"
+    assert made.run("outer").stdout == "x-outer5e6f key7a8b unset\n"
     [run] = runs(made)
-    assert run["arguments"] == ["x-********"]
+    assert run["arguments"] == ["x-********", "********"]
 
 
 @pytest.mark.slow

@@ -76,10 +76,11 @@ def reported(made: Made) -> list[dict[str, Any]]:
 
 
 def test_the_function_gets_the_finished_run(made: Made) -> None:
-    done = made.run("a", "s", "x")
+    done = made.run("a", "s", "x", "tok5e6f", env={"A_TOKEN": "tok5e6f"})
     assert done.all == (3, "ran\n", "reported\n")
     [run] = reported(made)
-    assert (run["words"], run["arguments"], run["status"]) == (["a", "s"], ["x"], 3)
+    assert (run["words"], run["status"]) == (["a", "s"], 3)
+    assert run["arguments"] == ["x", "********"]
     assert (run["signal"], run["origin"], run["hosts"]) == (0, "script", [])
     assert not list(
         made.home.glob(".local/state/cli-host/history/*")
