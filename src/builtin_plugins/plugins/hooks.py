@@ -1,55 +1,148 @@
-"""The hooks of plugin management.
-
-It finds the packages in `plugins/`, and knows the words of disabled plugins, used to explain an
-unknown command.
-"""
+"""The hooks of plugin management: the plugins in `plugins/`, and the commands of `self plugin`."""
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 
 from builtin_plugins.plugins.sources.base import make_source
+from builtin_plugins.registry.directory import (
+    MANIFEST,
+    dropped_entries,
+    find_directory_plugins,
+)
 from builtin_plugins.registry.entry import Entry
-from builtin_plugins.registry.registry import read_registry
-from host import BrokenPlugin, Disabled, HostError, Installation, Watch, hookimpl
+from builtin_plugins.registry.registry import (
+    local_path,
+    read_registry,
+    registry_path,
+)
+from builtin_plugins.registry.version import PluginVersion
+from builtin_plugins.self_commands.declarations import commands_of
+from host import (
+    BrokenPlugin,
+    CategoryDeclaration,
+    CommandDeclaration,
+    CommandTree,
+    Disabled,
+    HostError,
+    Installation,
+    PluginFile,
+    PluginOrder,
+    Watch,
+    hookimpl,
+)
+from host.lock import broken
 from host.records import PluginPackage
 
 
 @hookimpl
 def find_plugins(
     installation: Installation,
-) -> Iterator[PluginPackage | BrokenPlugin | Watch]:
+) -> Iterator[
+    PluginFile
+    | PluginPackage
+    | PluginOrder
+    | CommandTree
+    | Disabled
+    | Watch
+    | BrokenPlugin
+]:
     plugins_dir = installation.plugins_dir
-    restore = f"{installation.program} self plugin sync"
-    for entry in _entries(plugins_dir):
-        has_folder = entry.is_package and not entry.is_in_environment
-        if entry.enabled and has_folder:
-            yield from _package(entry, plugins_dir, restore)
+    # What is watched has its stamp before it is read, so no change in between is lost.
+    yield Watch(plugins_dir)
+    yield Watch(registry_path(plugins_dir))
+    yield Watch(local_path(plugins_dir))
+    try:
+        registry = read_registry(plugins_dir)
+    except HostError as error:
+        # Nobody knows which plugins are disabled.
+        yield BrokenPlugin("", str(error))
+        yield Disabled("*")
+        return
+    entries = registry.entries.values()
+    for entry in (*entries, *dropped_entries(plugins_dir, registry)):
+        if not entry.is_package:
+            root = entry.root(plugins_dir)
+            yield from map(Watch, (root, f"{root}/{MANIFEST}"))
+    plugins = find_directory_plugins(plugins_dir, registry)
+
+    # The entries decide about the order; plugins without one come last.
+    unregistered = [plugin.entry.name for plugin in plugins]
+    names = dict.fromkeys([*registry.entries, *unregistered])
+    yield PluginOrder(tuple(names))
+
+    for problem in registry.problems:
+        if problem not in registry.refused.values():
+            yield BrokenPlugin("", str(problem))
+    # An entry that cannot be read may be the one that disables its package.
+    yield from map(Disabled, registry.refused)
+
+    for plugin in plugins:
+        if plugin.entry.enabled:
+            yield from _directory(plugin)
+    for entry in entries:
+        if not entry.enabled:
+            version = make_source(entry).current_version(plugins_dir)
+            # The words explain an unknown command.
+            yield Disabled(entry.name, (*version.commands, *version.declared))
+        elif not entry.is_package:
+            yield from _missing_directory(entry, installation)
+        elif not entry.is_in_environment:
+            yield from _package(entry, installation)
 
 
-def _entries(plugins_dir: str) -> Iterable[Entry]:
-    """Return the entries of the registry; `registry` reports one that cannot be read."""
-    with suppress(HostError):
-        return read_registry(plugins_dir).entries.values()
-    return ()
+def _directory(
+    plugin: PluginVersion,
+) -> Iterator[PluginFile | CommandTree | Watch | BrokenPlugin]:
+    """Yield what a directory plugin has, or why it cannot be used."""
+    name = plugin.entry.name
+    if plugin.problem:
+        yield BrokenPlugin(name, str(plugin.problem))
+        return
+
+    tree = plugin.tree
+    yield Watch(tree.path)
+    if not os.path.isdir(tree.path):
+        yield BrokenPlugin(name, broken.no_command_directory(tree.path))
+        return
+
+    yield tree
+    if plugin.hooks_file:
+        yield PluginFile(name, plugin.root, plugin.hooks_file, tuple(tree.under))
+
+
+def _missing_directory(
+    entry: Entry, installation: Installation
+) -> Iterator[BrokenPlugin]:
+    """Yield that the files of a directory plugin are missing, if they are."""
+    if os.path.isdir(entry.root(installation.plugins_dir)):
+        return
+
+    command = f"{installation.program} self plugin"
+    reason = broken.files_missing(f"{command} sync")
+    if entry.is_users_directory:
+        directory = entry.source or "the directory"
+        remove = f"{command} remove {entry.name}"
+        reason = broken.linked_directory_missing(directory, remove)
+    yield BrokenPlugin(entry.name, reason, missing=True)
 
 
 def _package(
-    entry: Entry, plugins_dir: str, restore: str
+    entry: Entry, installation: Installation
 ) -> Iterator[PluginPackage | BrokenPlugin | Watch]:
     """Yield the folders and entry points of a package, or why it cannot be used."""
     # Imported here: it takes 50 ms, and most installations have no package.
     from builtin_plugins.plugins import package_folder
     from builtin_plugins.plugins.sources.pip import PipSource
 
+    plugins_dir = installation.plugins_dir
+    sync = f"{installation.program} self plugin sync"
     # The real path: a long run must not get modules of two versions when the link changes.
     root = os.path.realpath(entry.root(plugins_dir))
     if entry.version_dir:
         # A repair, or a removal by hand, takes effect at once.
         yield Watch(os.path.dirname(root))
     if not entry.version_dir or not os.path.isdir(root):
-        reason = f"its files are missing; to restore them, run: {restore}"
-        yield BrokenPlugin(entry.name, reason, missing=True)
+        yield BrokenPlugin(entry.name, broken.files_missing(sync), missing=True)
         return
 
     source = PipSource.of(entry)
@@ -59,7 +152,7 @@ def _package(
         yield from map(Watch, moved)
         yield BrokenPlugin(entry.name, problem)
     elif problem:
-        yield BrokenPlugin(entry.name, f"{problem}; to install it again: {restore}")
+        yield BrokenPlugin(entry.name, broken.to_install_again(problem, sync))
     else:
         points = package_folder.entry_points(entry.name, root)
         folders = tuple(source.folders(root))
@@ -67,9 +160,19 @@ def _package(
 
 
 @hookimpl
-def discover_commands(installation: Installation) -> Iterator[Disabled]:
-    plugins_dir = installation.plugins_dir
-    for entry in _entries(plugins_dir):
-        if not entry.enabled:
-            version = make_source(entry).current_version(plugins_dir)
-            yield Disabled(entry.name, (*version.commands, *version.declared))
+def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
+    yield from commands_of(
+        "builtin_plugins.plugins.commands",
+        "add",
+        "enable_disable",
+        "list",
+        "remove",
+        "rollback",
+        "search",
+        "show",
+        "sync",
+        "update",
+    )
+    yield CategoryDeclaration(
+        ("self", "plugin"), "plugin", "Add, list, update and remove plugins"
+    )

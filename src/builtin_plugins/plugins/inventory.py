@@ -8,9 +8,10 @@ from builtin_plugins.registry import directory
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.registry import Registry, read_registry
 from builtin_plugins.registry.version import PluginVersion
-from host import Record, SourceError, UsageError, masked_text
+from host import Record, UsageError, masked_text
 from host.catalog.catalog import Catalog
 from host.catalog.declared_commands import Declared
+from host.lock import broken
 from host.lock.first_words import files_by_word
 from host.lock.lock import Lock
 from host.lock.plugin import Plugin
@@ -261,10 +262,10 @@ def _known_plugin(
         is_here = False
 
     state = "enabled" if entry.enabled else "disabled"
-    reason = "; ".join(_why_broken(in_lock, lock))
+    reason = _why_broken(in_lock, lock)
     if not is_here:
         state = "missing"
-        reason = "its files are missing"
+        reason = broken.FILES_MISSING
         # Only the user has the files of a linked directory.
         if not entry.is_linked:
             reason += f"; restore them with: {restore}"
@@ -273,28 +274,15 @@ def _known_plugin(
     return KnownPlugin(entry, state, reason, root, in_lock, own)
 
 
-def _why_broken(in_lock: Sequence[Plugin], lock: Lock) -> list[str]:
-    """Return why code cannot be loaded, or files of variables cannot be read, of these plugins."""
+def _why_broken(in_lock: Sequence[Plugin], lock: Lock) -> str:
+    """Return why these plugins, or their files of variables, cannot be used, or ""."""
     reasons = []
     names = set()
     for point in in_lock:
         names.add(point.name)
         if point.broken and not point.missing:
             reasons.append(point.broken)
-
-    for source in lock.sources:
-        if source.plugin not in names:
-            continue
-
-        # Imported here because few plugins have sources.
-        from host.variables.dotenv import read_env_text
-
-        for path in source.files:
-            try:
-                read_env_text(path)
-            except SourceError as failure:
-                reasons.append(failure.what)
-    return reasons
+    return "; ".join([*reasons, *broken.unreadable_variables(lock, names)])
 
 
 def _is_in_environment(entry: Entry, plugins_dir: str) -> bool:

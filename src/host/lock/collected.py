@@ -6,6 +6,7 @@ from typing import Any
 
 from host.catalog.declared_commands import Declared
 from host.errors import HostError
+from host.lock import broken
 from host.lock.checked_records import CHECKED, Checked, absolute_path, check_texts
 from host.lock.first_words import files_by_word
 from host.lock.loading import LoadedPlugin, package_files
@@ -68,7 +69,7 @@ class Collected:
         for plugin in self._candidates(points):
             if plugin.name in self.plugins:
                 plugin.name = f"{plugin.name} ({plugin.distribution})"
-                plugin.broken = "another plugin has this name"
+                plugin.broken = broken.NAME_TAKEN
             else:
                 usable.append(plugin)
             self.plugins[plugin.name] = plugin
@@ -110,7 +111,7 @@ class Collected:
         """Add all records of a third-party plugin."""
         plugin.hooks = answer.hooks
         if answer.reason:
-            plugin.broken = f"{plugin.distribution}: {answer.reason}"
+            plugin.broken = broken.with_distribution(plugin, answer.reason)
             # A failed import returns no stamps, so take those of all files of the plugin.
             self.stamp_files(package_files(plugin))
         self.stamps.update(answer.stamps)
@@ -128,7 +129,7 @@ class Collected:
         try:
             self._add_record(plugin, hook, record)
         except (HostError, TypeError, ValueError) as error:
-            plugin.broken = f"{hook}: {error}"
+            plugin.broken = broken.wrong_record(hook, error)
 
     def _add_record(self, plugin: Plugin, hook: str, record: Any) -> None:
         check_texts(record)

@@ -1,9 +1,7 @@
 """Load a plugin and call its hooks; an exception marks only this plugin as broken."""
 
 import importlib.util
-import os
 import sys
-import traceback
 from collections.abc import Callable
 from glob import escape, glob
 from importlib.machinery import PathFinder, SourceFileLoader
@@ -14,15 +12,14 @@ import pluggy
 from importlib_metadata import EntryPoint
 
 from host import hookspecs
-from host.caller import is_on
 from host.errors import PluginError
 from host.hook_marker import GROUP
+from host.lock import broken
 from host.lock.plugin import Plugin
 from host.processes.importing import program_path
 
 # All exceptions but the user's Ctrl-C.
 _ANYTHING = (Exception, SystemExit, GeneratorExit)
-_LONGEST_REASON = 1000  # characters
 # prefix of the module names of hooks files
 _FILE_MODULES = "cli_host_directory_plugin_"
 
@@ -41,7 +38,7 @@ class LoadedPlugin:
         except PluginError as failure:
             self._refuse(str(failure))
         except _ANYTHING as failure:
-            self._refuse(_reason(failure))
+            self._refuse(broken.exception(failure))
 
     def _refuse(self, reason: str) -> None:
         """Mark the plugin as broken, and call none of its hooks."""
@@ -67,7 +64,7 @@ class LoadedPlugin:
             caller = getattr(manager.hook, name)
             for implementation in caller.get_hookimpls():
                 if implementation.wrapper or implementation.hookwrapper:
-                    raise PluginError(f"{name}: hook wrappers are not supported")
+                    raise PluginError(f"{name}: {broken.HAS_WRAPPER}")
                 hooks[name] = implementation.trylast - implementation.tryfirst
         return hooks
 
@@ -93,14 +90,14 @@ class LoadedPlugin:
                 for record in records:
                     take(record)
         except _ANYTHING as failure:
-            self.plugin.broken = f"{hook} raised {_reason(failure)}"
+            self.plugin.broken = broken.hook_raised(hook, failure)
 
     def call(self, hook: str, **arguments: Any) -> Any:
         """Return the result of a hook, or None if the plugin lacks the hook or fails."""
         try:
             return getattr(self._manager.hook, hook)(**arguments)
         except _ANYTHING as failure:
-            self.plugin.broken = f"{hook} raised {_reason(failure)}"
+            self.plugin.broken = broken.hook_raised(hook, failure)
             return None
 
 
@@ -150,16 +147,3 @@ def package_files(plugin: Plugin) -> list[str]:
             if "__pycache__" not in file:
                 files.append(file)
     return files
-
-
-def _reason(failure: BaseException) -> str:
-    """Return an exception as one short line; if DEBUG is on, print the traceback to stderr."""
-    if is_on(os.environ.get("DEBUG")):
-        traceback.print_exception(failure, file=sys.stderr)
-
-    kind = type(failure).__name__
-    text = str(failure)[:_LONGEST_REASON]
-    line = " ".join(text.split())
-    if not line:
-        return kind
-    return f"{kind}: {line}"

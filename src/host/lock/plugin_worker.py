@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from host.arguments.click_tree import CLICK, json_of
 from host.catalog.definition import is_reference
 from host.errors import PluginError
+from host.lock import broken
 from host.lock.checked_records import CHECKED
 from host.lock.click_commands import tree_of
 from host.lock.loading import LoadedPlugin, package_of
@@ -93,8 +94,9 @@ def _in_child(
     try:
         return supervise_call(function, limit)
     except TimeoutError:
-        what = f"importing the plugin and calling its hooks took more than {limit:g} seconds"
-        raise PluginError(what, f"to try again: {program} self lock") from None
+        raise PluginError(
+            broken.too_slow(limit), f"to try again: {program} self lock"
+        ) from None
     except ChildProcessError as failure:
         raise PluginError(str(failure)) from None
 
@@ -149,12 +151,9 @@ def _with_click_trees(
             words = " ".join(values["words"])
             reference = values["definition"]["entrypoint"]
             if _is_in_hooks_file(plugin, reference):
-                what = f"{words}: its entrypoint {reference} is in the hooks file"
-                remedy = (
-                    f"put it into a package (see: {program} self new plugin --help)"
+                _mark(
+                    plugin, broken.entrypoint_in_hooks_file(words, reference, program)
                 )
-                remedies = f"{remedy}, or make the command a script"
-                _mark(plugin, f"{what}, which a run cannot import; {remedies}")
                 continue
             _add_click_tree(plugin, words, values["definition"], program)
         complete.append([hook, kind, values])
@@ -174,13 +173,13 @@ def _add_click_tree(
             return
         tree, faults = tree_of(command, f"{program} {words}")
     except Exception as failure:  # noqa: BLE001 - a command may do anything when it is read
-        _mark(plugin, f"{words}: {failure}")
+        _mark(plugin, broken.click_command_fails(words, failure))
         return
 
     definition[CLICK] = json_of(tree)
     for fault in faults:
         part = " ".join([words, *fault.words])
-        _mark(plugin, f"{part}: cannot be loaded: {fault}")
+        _mark(plugin, broken.subcommand_fails(part, fault))
 
 
 def _mark(plugin: Plugin, reason: str) -> None:
@@ -232,7 +231,5 @@ def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list
 def _check_result(hook: str, result: object) -> None:
     """Raise PluginError if a hook must not return `result`, which the parent gets as JSON."""
     expected = str if hook == "render_listing" else bool
-    kind = type(result)
-    if result is not None and kind is not expected:
-        what = f"{hook}: expected {expected.__name__} or None, not {kind.__name__}"
-        raise PluginError(what)
+    if result is not None and type(result) is not expected:
+        raise PluginError(broken.wrong_result(hook, expected, result))

@@ -265,13 +265,14 @@ def _results(
         return [function(**call) for call in calls]
 
     session.make_packages_importable()
+    from host.lock.broken import with_distribution
     from host.lock.lock_file import write_lock
     from host.lock.plugin_worker import call_hook
 
     try:
         return call_hook(plugin, hook, calls, session.program)
     except PluginError as failure:
-        plugin.broken = f"{plugin.distribution}: {failure}"
+        plugin.broken = with_distribution(plugin, str(failure))
     session.messages.warn(*session.lock.warnings(session.program))
     write_lock(session.installation.locks, session.installation.key, session.lock)
     return [None] * len(calls)

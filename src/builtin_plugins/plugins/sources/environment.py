@@ -39,7 +39,10 @@ class EnvironmentSource(PluginSource):
         if distribution is None:
             return PluginVersion(self.entry)
         folder = str(distribution.locate_file(""))
-        return read_package(self.entry, [folder])
+        try:
+            return read_package(self.entry, [folder])
+        except (OSError, ValueError):
+            return PluginVersion(self.entry)
 
     def _distribution(self) -> Any:
         complete_import_path()

@@ -59,6 +59,7 @@ from builtin_plugins.registry.version import PluginVersion
 from host import OperationError, PluginError, UsageError
 from host.files.paths import is_inside
 from host.hook_marker import GROUP, OWN_DISTRIBUTION
+from host.lock import broken
 from host.processes.importing import complete_import_path
 
 _WHEEL = ".whl"
@@ -304,10 +305,10 @@ class PipSource(PluginSource):
         version = os.path.dirname(os.path.realpath(root))
         kept = read_kept_entry(version)
         if kept is not None and package_folder.other_python(kept.python):
-            return f"built for Python {kept.python}"
+            return broken.compiled_for(kept.python)
 
         for directory in self.missing_folders(root):
-            return f"its directory {directory} is missing"
+            return broken.project_moved(directory)
         return ""
 
     def missing_folders(self, root: str) -> list[str]:
