@@ -11,6 +11,7 @@ from builtin_plugins.registry.directory import (
 )
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.registry import (
+    Registry,
     local_path,
     read_registry,
     registry_path,
@@ -34,18 +35,19 @@ from host.lock import broken
 from host.records import PluginPackage
 
 
-@hookimpl
-def find_plugins(
-    installation: Installation,
-) -> Iterator[
-    PluginFile
-    | PluginPackage
-    | PluginOrder
+_Found = (
+    PluginOrder
     | CommandTree
+    | PluginFile
+    | PluginPackage
     | Disabled
-    | Watch
     | BrokenPlugin
-]:
+    | Watch
+)
+
+
+@hookimpl
+def find_plugins(installation: Installation) -> Iterator[_Found]:
     plugins_dir = installation.plugins_dir
     # What is watched has its stamp before it is read, so no change in between is lost.
     yield Watch(plugins_dir)
@@ -57,14 +59,20 @@ def find_plugins(
         # Nobody knows which plugins are disabled.
         yield BrokenPlugin("", str(error))
         yield Disabled("*")
-        return
+    else:
+        yield from _plugins(registry, installation)
+
+
+def _plugins(registry: Registry, installation: Installation) -> Iterator[_Found]:
+    """Yield the plugins of the registry, and the directories without an entry."""
+    plugins_dir = installation.plugins_dir
     entries = registry.entries.values()
     for entry in (*entries, *dropped_entries(plugins_dir, registry)):
         if not entry.is_package:
             root = entry.root(plugins_dir)
             yield from map(Watch, (root, f"{root}/{MANIFEST}"))
-    plugins = find_directory_plugins(plugins_dir, registry)
 
+    plugins = find_directory_plugins(plugins_dir, registry)
     # The entries decide about the order; plugins without one come last.
     unregistered = [plugin.entry.name for plugin in plugins]
     names = dict.fromkeys([*registry.entries, *unregistered])
@@ -81,13 +89,17 @@ def find_plugins(
             yield from _directory(plugin)
     for entry in entries:
         if not entry.enabled:
-            version = make_source(entry).current_version(plugins_dir)
-            # The words explain an unknown command.
-            yield Disabled(entry.name, (*version.commands, *version.declared))
+            yield _disabled(entry, plugins_dir)
         elif not entry.is_package:
             yield from _missing_directory(entry, installation)
         elif not entry.is_in_environment:
             yield from _package(entry, installation)
+
+
+def _disabled(entry: Entry, plugins_dir: str) -> Disabled:
+    """Return a disabled plugin, with the words of its commands: they explain an unknown word."""
+    version = make_source(entry).current_version(plugins_dir)
+    return Disabled(entry.name, (*version.commands, *version.declared))
 
 
 def _directory(
