@@ -34,7 +34,6 @@ from host import (
 from host.lock import broken
 from host.records import PluginPackage
 
-
 _Found = (
     PluginOrder
     | CommandTree
