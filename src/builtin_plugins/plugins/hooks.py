@@ -87,18 +87,21 @@ def _plugins(registry: Registry, installation: Installation) -> Iterator[_Found]
         if plugin.entry.enabled:
             yield from _directory(plugin)
     for entry in entries:
-        if not entry.enabled:
-            yield _disabled(entry, plugins_dir)
-        elif not entry.is_package:
-            yield from _missing_directory(entry, installation)
-        elif not entry.is_in_environment:
-            yield from _package(entry, installation)
+        yield from _entry(entry, installation)
 
 
-def _disabled(entry: Entry, plugins_dir: str) -> Disabled:
-    """Return a disabled plugin, with the words of its commands: they explain an unknown word."""
-    version = make_source(entry).current_version(plugins_dir)
-    return Disabled(entry.name, (*version.commands, *version.declared))
+def _entry(
+    entry: Entry, installation: Installation
+) -> Iterator[PluginPackage | Disabled | BrokenPlugin | Watch]:
+    """Yield a package of the registry, or that a plugin is disabled or missing."""
+    if not entry.enabled:
+        version = make_source(entry).current_version(installation.plugins_dir)
+        # The words explain an unknown command.
+        yield Disabled(entry.name, (*version.commands, *version.declared))
+    elif not entry.is_package:
+        yield from _missing_directory(entry, installation)
+    elif not entry.is_in_environment:
+        yield from _package(entry, installation)
 
 
 def _directory(
