@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -155,6 +157,18 @@ def test_a_limited_run_imports_little_more(install: Callable[..., Made]) -> None
     modules = set(_started(made, _ANSWER, words).stderr.split())
     assert "host.launch.start" in modules
     assert not modules & {*_BANNED, "os", "__future__", "fcntl", "select"}
+
+
+def test_the_packages_that_a_run_makes_itself_have_only_a_docstring() -> None:
+    host = PROJECT / "src/host"
+    packages = {*host.glob("*/__init__.py")} - {host / "testing/__init__.py"}
+    made = (host / "__main__.py").read_text().partition("ROOMS = (")[2]
+    assert {f'"{package.parent.name}"' for package in packages} == {
+        *re.findall(r'"\w+"', made.partition("\n)")[0])
+    }
+    for package in packages:
+        [docstring] = ast.parse(package.read_text()).body
+        assert isinstance(docstring, ast.Expr)
 
 
 def test_a_change_that_needs_no_network_loads_no_requests() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 
 from builtin_plugins.registry.entry import (
     FILES_DIR,
@@ -257,10 +256,12 @@ def read_kept_entry(version: str) -> Entry | None:
 
 def number_of(version: str) -> int:
     """Return the number of a version, by which earlier versions are ordered, or 0 for none."""
-    with suppress(HostError, OSError):
+    try:
         number = read_object(os.path.join(version, ENTRY_FILE)).get(NUMBER)
-        if isinstance(number, int):
-            return number
+    except (HostError, OSError):
+        return 0
+    if isinstance(number, int):
+        return number
     return 0
 
 

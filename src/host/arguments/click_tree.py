@@ -7,8 +7,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-CLICK = "$click"  # the key of a declared definition that has the tree as JSON
-
 
 class Subcommand(Record):
     """A subcommand of a click command, for listings and search.

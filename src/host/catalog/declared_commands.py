@@ -1,6 +1,5 @@
 """The commands and categories that plugins declare in code."""
 
-from host.arguments.click_tree import CLICK, tree_of_json
 from host.catalog.command_files import Node
 from host.catalog.definition import Definition
 from host.errors import DefinitionError, Problem
@@ -11,6 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
+
+
+CLICK = "$click"  # the key of a declared definition with the tree of a click command
 
 
 class Declared(Record):
@@ -122,6 +124,8 @@ def parse_declared(
     definition = Definition("", Fields(owner, values), ours=ours)
     definition.text = text
     if tree is not None:
+        from host.arguments.click_tree import tree_of_json
+
         definition.click = tree_of_json(tree)
 
     if definition.path:

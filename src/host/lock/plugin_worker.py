@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from host.arguments.click_tree import CLICK, json_of
+from host.arguments.click_tree import json_of
+from host.catalog.declared_commands import CLICK
 from host.catalog.definition import is_reference
 from host.errors import PluginError
 from host.lock import broken

@@ -10,7 +10,6 @@ from host.errors import HostError, UsageError
 from host.files.paths import basename
 from host.headers.script_definition import ScriptComments
 from host.launch.script_help import script_gets_help
-from host.pages.click_child import child_of
 from host.pages.page_layout import Page
 from host.pages.session import Session
 from host.pages.variables import page_variables
@@ -88,6 +87,8 @@ def _show_click_page(
         environ["NO_COLOR"] = "1"
     elif not session.terminal.is_interactive:
         environ["FORCE_COLOR"] = "1"
+    from host.pages.click_child import child_of  # imported here: it takes 5 ms
+
     child = child_of(session.catalog, command, session.installation)
     if child.prints_page(path, environ):
         return
