@@ -139,6 +139,7 @@ def test_tab(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         return [item.value for item in complete.get_completions([*before], typed)]
 
     assert offered(install, "c") == ["claude-code", "claude-desktop", "codex", "cursor"]
+    assert offered(install, "db/me", "codex", "--", "--read-only") == ["db/mend"]
     assert "db" in offered(serve, "d")
     assert offered(serve, "db/m") == ["db/mend", "db/move"]
     assert offered(serve, "db/mo", "--except") == ["db/move"]

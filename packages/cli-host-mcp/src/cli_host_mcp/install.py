@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from cli_host_mcp.choice import all_commands, choice_of
+from cli_host_mcp.choice import all_commands, choice_of, complete_patterns
 from cli_host_mcp.clients import CLIENTS
 from cli_host_mcp.offer import caller_environment
 from cli_host_mcp.problem import ChoiceError
@@ -34,7 +34,11 @@ def client_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command(cls=OneLineCommand)
 @client_options
 @click.argument(
-    "options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF SERVE]"
+    "options",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[-- OPTIONS OF SERVE]",
+    shell_complete=complete_patterns,
 )
 def command(client: str, name: str, options: tuple[str, ...]) -> None:
     """Add this program to an assistant: show the assistant's own command for that, and run it.
