@@ -167,8 +167,8 @@ class Prose:
     def _first_sentence(self) -> str:
         """Return the first sentence of prose, joined over its lines (CONTRACT 15)."""
         sentence = ""
-        remark = ""  # the line above, which is about the file or an item of a list
-        is_skipped = False  # below a usage, or the heading of examples
+        remark = ""  # the line above, which is a usage, about the file or an item of a list
+        is_skipped = False  # below the heading of examples
         for kind, text in [*self._rows, (GAP, "")]:
             line = self._without_name(text)
             is_line = kind in (COMMENT, DOCSTRING) and line != ""
@@ -189,7 +189,9 @@ class Prose:
             remark = line if is_remark_here or continues_remark else ""
             if continues_remark:
                 continue
-            if kind == SKIP or (is_line and begins_examples(line)):
+            if kind == SKIP:
+                remark = "usage"
+            elif is_line and begins_examples(line):
                 is_skipped = True
             elif kind == GAP:
                 is_skipped = False

@@ -18,7 +18,7 @@ GAP = "gap"  # an empty line of the file
 CODE = "code"
 SETTING = "setting"  # a line such as `set -e`
 TAG = "tag"  # a dialect has read it
-SKIP = "skip"  # a usage was here: up to an empty line, nothing is the description
+SKIP = "skip"  # a usage was here: a line that continues it is not the description
 _DOCSTRINGS = {'"""': '"""', "'''": "'''", "/*": "*/"}
 # Lines of a shell that may stand above tags, beside assignments.
 _SETTINGS = (

@@ -57,6 +57,10 @@ DESCRIPTIONS = {
     "in dashes": ("# --- Copy it.      ---##\n", "Copy it."),
     "a lone point": ("# . `which x`\n", ". `which x`"),
     "copyright in the text": ("# Check the copyright lines\n", "Check the copyright lines"),
+    "directly below the usage": (
+        "# Usage: db x [-n]\n#        db y\n# or db z\n# Copy it.\n",
+        "Copy it.",
+    ),
     "after the usage": ("# Usage: db x\n#        db y\n#\n# Copy it.\n", "Copy it."),
     "after a usage with text": (
         "# Usage:\n#  ./up.sh m\n# or ./up.sh\n# Pass it.\n#\n# Copy it.\n", "Copy it."),

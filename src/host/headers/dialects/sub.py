@@ -109,7 +109,7 @@ def _read_usage(reading: Reading, value: str, rows: "Sequence[Row]", index: int)
 
     usage += _without_margin(following)
     reading.usage += _without_blank_ends(usage)
-    # Up to an empty line, nothing below a usage is the description.
+    # The description may follow, but a line in lower case still belongs to the usage.
     reading.rows[index - 1] = (SKIP, "")
     return index
 
