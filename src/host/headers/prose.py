@@ -167,7 +167,9 @@ class Prose:
     def _first_sentence(self) -> str:
         """Return the first sentence of prose, joined over its lines (CONTRACT 15)."""
         sentence = ""
-        remark = ""  # the line above, which is a usage, about the file or an item of a list
+        remark = (
+            ""  # the line above, which is a usage, about the file or an item of a list
+        )
         is_skipped = False  # below the heading of examples
         for kind, text in [*self._rows, (GAP, "")]:
             line = self._without_name(text)
