@@ -1,9 +1,9 @@
 """The contents of a plugin that is a directory, read from its files only."""
 
 import os
+import re
 from collections.abc import Iterator
 
-from builtin_plugins.plugins.python_text import declarations_in
 from builtin_plugins.registry.directory import MANIFEST, missing_path
 from builtin_plugins.registry.version import PluginVersion, Words
 from builtin_plugins.self_commands.left_out import left_out
@@ -17,6 +17,9 @@ from host.pages.contents import Contents, contents
 from host.record_base import CommandTree
 
 _HOOKS_LIMIT = 1 << 20  # maximum size of a hooks file in bytes
+_HOOK = re.compile(r"(?ms)^[ \t]*@(?:\w+\.)*hookimpl\b.*?^[ \t]*def[ \t]+(\w+)")
+_DECLARATION = re.compile(r"\bCommandDeclaration\(\s*(?:words\s*=\s*)?\(([^)]*)\)")
+_LITERAL = re.compile(r"[\"']([^\"']+)[\"']")
 
 
 def read_contents(plugin: PluginVersion) -> PluginVersion:
@@ -52,6 +55,22 @@ def read_contents(plugin: PluginVersion) -> PluginVersion:
         problems=(*misspelt_keys(plugin.root), *inside.problems),
         left_out=tuple(ignored),
     )
+
+
+def declarations_in(code: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
+    """Return the hooks in the text of Python code, and the words of commands that are literals."""
+    from host.hookspecs import HOOKS  # imported here: `self lint` needs no pluggy
+
+    text = code.decode("utf-8", "replace")
+    marked = _HOOK.findall(text)
+    hooks = tuple([hook for hook in HOOKS if hook in marked])
+
+    declared = []
+    for expression in _DECLARATION.findall(text):
+        words = _LITERAL.findall(expression)
+        if words:  # otherwise, they are computed
+            declared.append(tuple(words))
+    return hooks, tuple(declared)
 
 
 def _definitions(inside: Contents) -> dict[Words, Definition]:

@@ -5,9 +5,11 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from builtin_plugins.plugins.directory_contents import read_commands
+from builtin_plugins.plugins.directory_contents import (
+    declarations_in,
+    read_commands,
+)
 from builtin_plugins.plugins.package_folder import distribution_of
-from builtin_plugins.plugins.python_text import declarations_in
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.version import (
     PluginVersion,

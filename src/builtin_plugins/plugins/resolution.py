@@ -23,6 +23,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 from builtin_plugins.library.addresses import bare_address
 from builtin_plugins.library.files.atomic import discard
 from builtin_plugins.plugins.change import Change
+from builtin_plugins.plugins.fetch_file import verified_sha256
 from builtin_plugins.plugins.package_folder import (
     addressed_requirement,
     distributions_in,
@@ -37,7 +38,6 @@ from builtin_plugins.plugins.pip_or_uv import (
     checked_output,
     has_pip,
 )
-from builtin_plugins.plugins.sources.fetch_file import verified_sha256
 from builtin_plugins.registry.entry import Entry, Package
 from host import OperationError, PluginError
 from host.hook_marker import OWN_DISTRIBUTION

@@ -1,7 +1,6 @@
-"""The steps that `add`, `update`, `sync` and `rollback` share, from a fetched version to a plan."""
+"""What `add`, `update` and `sync` share: builds that the user agrees to, and several plugins."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.pip_or_uv import InstallerError
@@ -15,22 +14,6 @@ from host.pages.session import Session
 # Seconds. An installer that contradicting requirements stop ends sooner than one whose index
 # does not answer: pip tries that five times again.
 _LONG_FAILURE = 5.0
-
-
-class Choices(NamedTuple):
-    """What the user decided before a change.
-
-    yes       do not ask
-    force     add a command even if an existing one of these words runs instead; only `add` can be
-              refused, because a plugin that is listed or installed already must stay usable
-    dry_run   only show what would change
-    team      record the plugin in the registry that a team shares
-    """
-
-    yes: bool
-    force: bool
-    dry_run: bool = False
-    team: bool = False
 
 
 def ensure_built(staged: PluginVersion, change: Change, *, yes: bool) -> PluginVersion:

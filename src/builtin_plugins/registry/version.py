@@ -55,13 +55,6 @@ class PluginVersion(Record):
     unbuilt: Mapping[str, str] = _NOTHING
 
     @property
-    def first_words(self) -> tuple[str, ...]:
-        """The first words of the commands, sorted."""
-        all_words = [*self.commands, *self.declared]
-        first_words = {words[0] for words in all_words}
-        return tuple(sorted(first_words))
-
-    @property
     def has_python(self) -> bool:
         """Return whether the plugin has Python code that the program imports."""
         return bool(self.names or self.entry.hooks)

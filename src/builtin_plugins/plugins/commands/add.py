@@ -26,10 +26,7 @@ from builtin_plugins.plugins.sources.base import (
     make_source,
 )
 from builtin_plugins.plugins.sources.parse import parse_source
-from builtin_plugins.plugins.steps import (
-    Choices,
-    ensure_built,
-)
+from builtin_plugins.plugins.steps import ensure_built
 from builtin_plugins.plugins.team_catalogue import listed_plugin
 from builtin_plugins.plugins.transaction import (
     Transaction,
@@ -162,7 +159,6 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
         scripts=_scripts(entry, options),
         path=() if no_path else None,  # None: a directory of plain scripts gets the key
     )
-    choices = Choices(yes=yes, force=force, team=team)
     with begin(session, timeout) as transaction:
         change = transaction.stage()
         fetched = _version_to_add(plugin_source, ref, change, yes=yes)
@@ -171,7 +167,15 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
             what = f"{entry.name} {entry.version} is among the packages that the program itself has"
             session.show_lines(f"{what}; nothing was installed")
             return
-        _add(fetched, transaction, change, choices, verbose=verbose)
+        _add(
+            fetched,
+            transaction,
+            change,
+            yes=yes,
+            force=force,
+            team=team,
+            verbose=verbose,
+        )
     transaction.warn_of_unremoved([entry.name])
 
 
@@ -341,8 +345,10 @@ def _add(
     version: PluginVersion,
     transaction: Transaction,
     change: Change,
-    choices: Choices,
     *,
+    yes: bool,
+    force: bool,
+    team: bool,
     verbose: bool,
 ) -> None:
     """Show what a fetched or installed version adds or changes, ask, and carry it out."""
@@ -356,7 +362,7 @@ def _add(
     plan = transaction.plan(version)
     if isinstance(plan, Nothing):
         line = f"{_installed(entry, change)}{hint}"
-        if choices.team:
+        if team:
             transaction.save([(plan, change)], team=True)
             line = f"{entry.name} is in plugins/registry.json; commit that file"
         session.show_lines(line)
@@ -366,18 +372,18 @@ def _add(
 
     check_not_empty(version, change.messages)
     preview(session, plan, verbose=verbose)
-    check_collisions(plan.version, change, force=choices.force)
+    check_collisions(plan.version, change, force=force)
     verb, question, otherwise = _words_for(plan)
-    ask_to_continue(session, question, choices.yes, otherwise)
+    ask_to_continue(session, question, yes, otherwise)
     # This runs the code of a package, so it comes after the question.
-    check_declared_commands(plan.version, change, force=choices.force)
-    [saved] = transaction.save([(plan, change)], team=choices.team)
+    check_declared_commands(plan.version, change, force=force)
+    [saved] = transaction.save([(plan, change)], team=team)
     if isinstance(saved, Nothing):  # another process was faster
         session.show_lines(_installed(entry, change))
         return
 
     next_steps = ["commit plugins/registry.json for your team"]
-    if not choices.team:
+    if not team:
         next_steps = _ways(plan.entry, change)
     session.show_lines(f"{verb} {entry.name}", *next_steps)
 

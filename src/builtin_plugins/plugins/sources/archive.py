@@ -5,8 +5,8 @@ from pathlib import Path
 
 from builtin_plugins.library.archive import UnpackOptions, extract
 from builtin_plugins.plugins.change import Change
+from builtin_plugins.plugins.fetch_file import fetch_file
 from builtin_plugins.plugins.sources.base import ARCHIVES, PluginSource
-from builtin_plugins.plugins.sources.fetch_file import fetch_file
 from builtin_plugins.registry.version import PluginVersion
 
 

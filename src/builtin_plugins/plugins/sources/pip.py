@@ -23,6 +23,10 @@ from packaging.version import InvalidVersion, Version
 from builtin_plugins.library.archive import UnpackOptions
 from builtin_plugins.plugins import package_folder
 from builtin_plugins.plugins.change import Change
+from builtin_plugins.plugins.fetch_file import (
+    fetch_file,
+    verified_sha256,
+)
 from builtin_plugins.plugins.package_contents import read_package
 from builtin_plugins.plugins.pip_or_uv import check_installer
 from builtin_plugins.plugins.python_project import is_python_project
@@ -41,10 +45,6 @@ from builtin_plugins.plugins.sources.base import (
     SUBDIRECTORY,
     PluginSource,
     split_extras,
-)
-from builtin_plugins.plugins.sources.fetch_file import (
-    fetch_file,
-    verified_sha256,
 )
 from builtin_plugins.plugins.sources.git import fetch_commit
 from builtin_plugins.plugins.sources.requirements import (
