@@ -325,7 +325,7 @@ def _check_texts(entry: Entry) -> None:
             what = f"{value!r} is not valid"
             raise PluginError(Problem(entry.name, what, key=key))
 
-    if entry.source and not _is_source(entry.kind, entry.source):
+    if entry.source and not is_source(entry.kind, entry.source):
         what = f"{entry.source!r} is not a source of kind {entry.kind}"
         raise PluginError(Problem(entry.name, what, key="source"))
     if entry.version_dir and not _is_version(entry.version_dir, _LONGEST_DIRECTORY):
@@ -333,14 +333,15 @@ def _check_texts(entry: Entry) -> None:
         raise PluginError(Problem(entry.name, what, key="version"))
 
 
-def _is_source(kind: str, source: str) -> bool:
+def is_source(kind: str, source: str) -> bool:
     """Return whether `source` has the form of a source of this kind.
 
     The form is an absolute path, an address or, for a package, a requirement.
     """
     if source.startswith("/"):
         return kind != "git"
-    if source.startswith("-") or not source.isprintable():
+    # A folder's name may have any other character, also one that Unicode has not assigned.
+    if source.startswith("-") or min(source) < " ":
         return False
 
     before, mark, _ = source.partition("://")

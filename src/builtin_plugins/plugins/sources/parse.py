@@ -17,7 +17,7 @@ from builtin_plugins.plugins.sources.base import (
     split_extras,
 )
 from builtin_plugins.plugins.sources.git import SHORT
-from builtin_plugins.registry.entry import KINDS, Entry
+from builtin_plugins.registry.entry import KINDS, Entry, is_source
 from host import OperationError, UsageError, masked_text, printable
 
 _SUBDIRECTORY = re.compile(
@@ -61,7 +61,9 @@ def parse_source(
     is_of_package = kind == "pip" or source.entry.is_users_directory
     if extras and not is_of_package:
         raise UsageError(f"{shown}{extras}: only a package can have extras")
-    source.stored(source.address)  # raises UsageError for an invalid address
+    stored = source.stored(source.address)  # raises UsageError for an invalid address
+    if not is_source(kind, stored):
+        raise UsageError(f"{shown}: not a valid SOURCE")
     ref = _checked_ref(source, ref)
     if sha256 and not source.has_checksum:
         what = "--sha256 can only be used with an archive or a wheel"

@@ -10,6 +10,7 @@ import pytest
 
 from builtin_plugins.library.addresses import without_credentials
 from builtin_plugins.plugins.sources.parse import parse_source
+from builtin_plugins.registry.entry import read_entry
 from host.errors import HostError
 from testing.installation import Made
 from testing.plugin_sources import (
@@ -47,6 +48,8 @@ ORIGINS = {
     "pip:Acme @ git+https://u:p@h.test/a@v1": ("pip", "acme @ git+https://h.test/a"),
     "pip:a[y,x]@git+ssh://git@h.test/a": ("pip", "a[x,y] @ git+ssh://git@h.test/a"),
     "pip:a @ git+file:///x/a.whl": ("pip", "a @ git+file:///x/a.whl"),
+    # a private character, one that is not assigned, and a space
+    "file:///\ue000/\u0378/\u3000": ("git", "file:///\ue000/\u0378/\u3000"),
 }
 
 
@@ -54,6 +57,7 @@ ORIGINS = {
 def test_sources(text: str, expected: tuple[str, str]) -> None:
     found = parse_source(text).entry
     assert (found.kind, found.source) == expected
+    assert read_entry({**found.fields(), "name": "a"})
 
 
 def test_sources_of_sites() -> None:
@@ -68,7 +72,7 @@ def test_sources_of_sites() -> None:
 
 REFUSED = [
     "", "-x", "--upload-pack=touch x", "ext::sh -c id", "fd::3", "http://h.test/a", "ftp://h/a",
-    "javascript://x", "file+ext::x", "a\nb", "git+ext://x", "transport::address", "git+ext::sh",
+    "javascript://x", "file+ext::x", "a\nb", "file:///a\nb", "git+ext://x", "transport::address", "git+ext::sh",
     "https://h.test\\@evil.test/a", "ssh://h.test\\@evil.test/a", "https://h:443@@evil.test/a.zip",
 ]  # fmt: skip
 
