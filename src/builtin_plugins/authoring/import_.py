@@ -76,6 +76,7 @@ def import_(
     check_words(words)
     recipes = _agreed_recipes(session, path, tool, yes=yes)
 
+    say = session.messages.line
     left_out: dict[str, list[str]] = {}
     with (
         os_errors_explained(),
@@ -83,10 +84,15 @@ def import_(
         ExitStack() as locked,
         undoing() as undo,
     ):
+        if plugin is not None:
+            # Another process may make the same plugin.
+            plugins_dir = session.installation.plugins_dir
+            make_directory(plugins_dir, undo=undo)
+            locked.enter_context(file_lock(os.path.realpath(plugins_dir), say))
         base, root = _base(session, plugin, undo, project=project)
         make_directory(str(base), undo=undo)
         # Another process may make the same category.
-        locked.enter_context(file_lock(os.path.realpath(base), session.messages.line))
+        locked.enter_context(file_lock(os.path.realpath(base), say))
         folder = base.joinpath(*words)
         if folder.exists() and not update:
             hint = "to update an earlier import, add --update; otherwise name another category"
