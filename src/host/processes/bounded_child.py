@@ -25,7 +25,7 @@ from host.text import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal, NoReturn
 
 _MOST_KEPT = 1 << 20  # bytes of stderr
@@ -71,7 +71,6 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
     given: "bytes | None" = b"",
     stderr: "Literal['return', 'drop', 'show', 'stdout']" = "return",
     directory: "str | None" = None,
-    held: "Collection[int]" = (),
     own_session: bool = True,
     keeps_background: bool = False,
 ) -> "Ending":
@@ -82,7 +81,6 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
     stderr            "return" it, "drop" it, "show" it where this process has it, or return it with
                       "stdout"
     directory         where it starts, by default the current directory
-    held              the descriptors that it inherits
     own_session       without it, the program keeps the terminal, and only the program itself is
                       ended at a limit
     keeps_background  whether processes that it left in its group go on, if it ended by itself
@@ -113,11 +111,11 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
         if stderr == "stdout":
             errors = stdout
         standard = (streams.stdin, stdout, errors)
-        if directory is None and not held:
+        if directory is None:
             return spawn(path, argv, environ, standard, own_session)
 
-        # Only `subprocess` can start a program elsewhere, or with further descriptors.
-        child = _popen(path, argv, environ, standard, own_session, directory, held)
+        # Only `subprocess` can start a program elsewhere.
+        child = _popen(path, argv, environ, standard, own_session, directory)
         return int(child.pid)
 
     try:
@@ -184,8 +182,7 @@ def _popen(
     environ: "Mapping[str, str]",
     standard: "tuple[int | None, int | None, int | None]",
     own_session: bool,
-    directory: "str | None",
-    held: "Collection[int]",
+    directory: str,
 ) -> "Any":
     from subprocess import Popen
 
@@ -199,7 +196,6 @@ def _popen(
         stdout=stdout,
         stderr=stderr,
         start_new_session=own_session,
-        pass_fds=held,
     )
 
 

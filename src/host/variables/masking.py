@@ -15,8 +15,10 @@ _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
 
 _PARAMETER_MARKS = frozenset("?&;#")  # one of them stands before each parameter
 
-# The login in an address: the text between `//` and `@`, or `USER:PASSWORD` before `@`.
-_LOGIN = r"(?:(?<=[:/]/)(?!/)[^/?#\s]*|(?<!\S)[^\s/?#:]*:[^\s/?#]+)(?=@)"
+# The login in an address: the text between `//` and `@`.
+_LOGIN = r"(?<=[:/]/)(?!/)[^/?#\s]*(?=@)"
+# A message may repeat an address without `//`. Elsewhere, `nginx:1.25@sha256:…` has no password.
+_BARE_LOGIN = r"(?<!\S)[^\s/?#:]*:[^\s/?#]+(?=@)"
 # If the text after a colon is not a port, it is probably a password with a slash or a blank.
 _BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
 
@@ -152,7 +154,7 @@ def masked(
         if variable.value and _is_masked(variable, secrets):
             value = _MASK
         else:
-            value = masked_text(pattern.sub(_MASK, variable.value))
+            value = _without_credentials(pattern.sub(_MASK, variable.value))
         return variable.replaced(value=value, shadows=shadows)
 
     return {name: without_secrets(variable) for name, variable in variables.items()}
@@ -177,7 +179,7 @@ def _is_masked(variable: "Variable", secrets: "Collection[str]") -> bool:
 
 
 def masked_line(text: str, secrets: "Iterable[str]") -> str:
-    """Return `text` with `********` in place of each of `secrets`, and `masked_text` applied."""
+    """Return `text` with `********` for each of `secrets`, and `…` for credentials in URLs."""
     [line] = masked_lines([text], secrets)
     return line
 
@@ -191,7 +193,7 @@ def masked_lines(texts: "Iterable[str]", secrets: "Iterable[str]") -> list[str]:
         line = text
         for hidden in all_hidden:
             line = line.replace(hidden, _MASK)
-        lines.append(masked_text(line))
+        lines.append(_without_credentials(line))
     return lines
 
 
@@ -293,12 +295,16 @@ def _lower_escapes(form: str) -> str:
 
 
 def masked_text(text: str) -> str:
-    """Return `text` with `…` in place of the credentials in addresses, even in malformed ones.
+    """Return a message with `…` in place of the credentials in addresses, even in malformed ones.
 
     Credentials are the user name and password, and the values of query parameters whose names look
     secret. The user name of an ssh address is not masked. A password may contain blanks. The time
     is linear in the length of `text`.
     """
+    return _without_credentials(text, f"{_LOGIN}|{_BARE_LOGIN}|{_BROKEN_LOGIN}")
+
+
+def _without_credentials(text: str, pattern: str = f"{_LOGIN}|{_BROKEN_LOGIN}") -> str:
     # Importing `re` takes as long as half a run, and the arguments of a recorded run get here.
     if not _may_have_login(text) and not _may_have_secret_parameter(text):
         return text
@@ -322,7 +328,7 @@ def masked_text(text: str) -> str:
     for line in text.splitlines(keepends=True):
         # The patterns search only up to the last @, so that the time is linear.
         before, at, behind = line.rpartition("@")
-        shown += re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at)
+        shown += re.sub(pattern, without_login, before + at)
         shown += behind
     return re.sub(_PARAMETER, without_value, shown)
 

@@ -257,6 +257,7 @@ def test_an_argument_that_looks_masked_is_repeated(
 ) -> None:
     made = install({"commands/say": script('echo "$@"', record=True)})
     words = ["********", "https://…@example.org", "wait …"]
+    words += ["docker:me@db", "nginx:1.25@sha256:0a"]  # no password of an address
     made.run("say", *words)
     [run] = runs(made)
     again = made.run("self", "history", "rerun", run["id"], "--yes")

@@ -72,7 +72,8 @@ def test_sources_of_sites() -> None:
 
 REFUSED = [
     "", "-x", "--upload-pack=touch x", "ext::sh -c id", "fd::3", "http://h.test/a", "ftp://h/a",
-    "javascript://x", "file+ext::x", "a\nb", "file:///a\nb", "git+ext://x", "transport::address", "git+ext::sh",
+    "javascript://x", "file+ext::x", "a\nb", "file:///a\nb", "git+ext://x", "transport::address",
+    "git+ext::sh",
     "https://h.test\\@evil.test/a", "ssh://h.test\\@evil.test/a", "https://h:443@@evil.test/a.zip",
 ]  # fmt: skip
 
