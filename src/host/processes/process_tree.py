@@ -45,15 +45,17 @@ def end_tree(root: int, grace: float) -> None:
 def _tree(
     roots: "list[int]", processes: "Mapping[int, tuple[int, str]]"
 ) -> "dict[int, str]":
-    """Return `roots` and all processes below them, each with its start."""
+    """Return `roots` and all processes below them, each with its start, parents first.
+
+    A shell whose child ends before it could go on to its next command.
+    """
     children: dict[int, list[int]] = {}
     for process, (parent, _) in processes.items():
         children.setdefault(parent, []).append(process)
 
     found: dict[int, str] = {}
     pending = list(roots)
-    while pending:
-        process = pending.pop()
+    for process in pending:
         if process in found or process not in processes:
             continue
         _, start = processes[process]
