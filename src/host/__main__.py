@@ -100,7 +100,8 @@ class Request(Record):
     shell_file   the value of `--shell-file`, or ""
     safe         whether no third-party Python may run
     assume_yes   whether the user agreed in advance to what a command asks
-    may_ask      whether nothing forbids questions
+    no_input     whether --no-input forbids questions
+    environ      the caller's environment
     """
 
     words: "Sequence[str]"
@@ -108,7 +109,13 @@ class Request(Record):
     shell_file: str
     safe: bool
     assume_yes: bool
-    may_ask: bool
+    no_input: bool
+    environ: "Mapping[str, str]"
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether nothing forbids questions. Tab asks none, and does not need the answer."""
+        return allows_questions(self.environ, no_input=self.no_input)
 
     @property
     def may_run(self) -> bool:
@@ -141,7 +148,8 @@ def read_request(
         shell_file=shell_file,
         safe=is_on(environ.get("CLI_SAFE")) or "--safe" in switches,
         assume_yes=is_on(environ.get("CLI_YES")) or "--yes" in switches,
-        may_ask=allows_questions(environ, no_input="--no-input" in switches),
+        no_input="--no-input" in switches,
+        environ=environ,
     )
 
 

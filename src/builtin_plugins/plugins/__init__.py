@@ -22,7 +22,7 @@ These records describe a plugin, in the order in which they are made for a new o
     `host.PluginFile`        a directory plugin's file with hooks, for the host
     `PluginPackage`          the folders and entry points of a package, for the host
     `host.Disabled`          a plugin that the host must not load
-    `host.BrokenPlugin`      a plugin that cannot be used, with the reason
+    `host.BrokenPlugin`      a plugin that cannot be used, with a reason from `host.lock.broken`
     `host.lock.plugin.Plugin` a plugin in the lock: an entry point or a file with hooks
     `LoadedPlugin`           an imported plugin of the lock, in `host.lock.loading`
     `PluginAnswer`           the records that hooks returned, in `host.lock.plugin_worker`

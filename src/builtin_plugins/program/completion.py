@@ -1,4 +1,7 @@
-"""`self completion`: print or install the code that a shell needs."""
+"""`self completion`: print or install the code that a shell needs.
+
+The words that Tab offers come from `host.pages.completion`.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
