@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posix
 import sys
 from pathlib import Path
 
@@ -123,3 +124,18 @@ def test_rights_hang_on_the_distribution(
     assert lock.trees == []
     assert "expected one of CommandTree" in lock.plugins["builtin.pretender"].broken
     assert lock.disabled_owner(["x"]) == ""
+
+
+def test_our_own_defaults_are_right_and_cost_no_child_process(
+    places: OpenInstallation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as without_children:
+        without_children.setattr(
+            posix, "fork", None
+        )  # a pattern would be matched in one
+        commands = discovery.own_commands(places.layout)
+    assert ("self", "plugin", "add") in {one.words for one in commands}
+    for declared in commands:
+        for argument in declared.definition.args:
+            if argument.default is not None:
+                assert argument.accepts(argument.default), declared.words
