@@ -4,10 +4,17 @@ import os
 import re
 from collections.abc import Iterator
 
-from builtin_plugins.registry.directory import MANIFEST, missing_path
+from builtin_plugins.plugins.python_project import is_python_project
+from builtin_plugins.registry.directory import (
+    MANIFEST,
+    manifest_decides,
+    missing_path,
+    read_plugin,
+)
+from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.version import PluginVersion, Words
 from builtin_plugins.self_commands.left_out import left_out
-from host import Definition, PluginError, Problem
+from host import Definition, Messages, PluginError, Problem
 from host.catalog.catalog import Catalog
 from host.catalog.command_files import FolderNode
 from host.files.json_file import Fields, read_json
@@ -55,6 +62,93 @@ def read_contents(plugin: PluginVersion) -> PluginVersion:
         problems=(*misspelt_keys(plugin.root), *inside.problems),
         left_out=tuple(ignored),
     )
+
+
+def read_new(root: str, entry: Entry) -> PluginVersion:
+    """Return the contents of the new version in `root`; the author's facts complete the entry."""
+    # An update takes the facts of the new plugin.json, not those of the former version.
+    unread = entry.replaced(version="", description="", directory="", hooks="")
+    plugin = read_plugin(root, unread)
+    version = read_contents(plugin)
+
+    if not (_is_meant_for_folders(version) or is_python_project(root)):
+        scripts = _as_plain_scripts(plugin)
+        if scripts is not None:
+            version = scripts
+
+    if _needs_path(plugin, version):
+        # Scripts often call their neighbours by name.
+        folder = version.entry.directory or "."
+        completed = version.entry.replaced(path=(folder,))
+        version = version.replaced(entry=completed)
+    return version
+
+
+def _is_meant_for_folders(version: PluginVersion) -> bool:
+    """Return whether a directory that was read by its folders is meant to be read so.
+
+    An invalid definition shows this, too. Every other problem, such as a subfolder whose name is no
+    word, shows nothing.
+    """
+    if version.commands or version.has_python:
+        return True
+    for problem in version.problems:
+        if problem.path.endswith(".json"):
+            return True
+    return False
+
+
+def _as_plain_scripts(plugin: PluginVersion) -> PluginVersion | None:
+    """Return the contents if each script of a directory is a command, or None without scripts.
+
+    Returns None, too, if the author or the user has decided how scripts become commands.
+    """
+    if plugin.tree.scripts is not None:
+        return None
+
+    # With {}, each script is a command.
+    tree = plugin.tree.replaced(scripts={})
+    version = read_contents(plugin.replaced(tree=tree))
+    if not version.commands:
+        return None
+
+    scripts: dict[str, str | bool] = {}
+    if plugin.entry.scripts:
+        scripts = dict(plugin.entry.scripts)
+        scripts.pop("files", None)
+    entry = plugin.entry.replaced(scripts=scripts)
+    return version.replaced(entry=entry)
+
+
+def check_not_empty(version: PluginVersion, messages: Messages) -> None:
+    """Raise PluginError if a plugin has no contents, after warnings about what was ignored."""
+    if version.commands or version.has_python:
+        return
+    messages.warn(*version.problems)
+    raise PluginError(
+        f"{version.entry.source}: contains no commands and no hooks",
+        "a plugin must contain scripts or <category>/<command>/"
+        f"command.json (see: {messages.program} self new plugin --help)",
+    )
+
+
+def _needs_path(plugin: PluginVersion, version: PluginVersion) -> bool:
+    """Return whether adding a plugin records the key `path`.
+
+    This is so for a new plugin that consists of plain scripts, if neither its author nor the user
+    has decided about the key.
+    """
+    if plugin.entry.installedAt:
+        return False
+    if plugin.entry.path is not None:
+        return False
+    if manifest_decides(plugin.root):
+        return False
+
+    for definition in version.commands.values():
+        if not definition.is_script:
+            return False
+    return bool(version.commands)
 
 
 def declarations_in(code: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:

@@ -8,6 +8,7 @@ from builtin_plugins.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
+from builtin_plugins.plugins.directory_contents import check_not_empty
 from builtin_plugins.plugins.plan import (
     Add,
     Nothing,
@@ -20,11 +21,7 @@ from builtin_plugins.plugins.preview import (
     preview,
     why_it_stays,
 )
-from builtin_plugins.plugins.sources.base import (
-    PluginSource,
-    check_not_empty,
-    make_source,
-)
+from builtin_plugins.plugins.sources.base import PluginSource, make_source
 from builtin_plugins.plugins.sources.parse import parse_source
 from builtin_plugins.plugins.steps import ensure_built
 from builtin_plugins.plugins.team_catalogue import listed_plugin

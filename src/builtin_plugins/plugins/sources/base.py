@@ -15,14 +15,16 @@ from urllib.parse import urlsplit
 from builtin_plugins.library.addresses import without_credentials
 from builtin_plugins.library.files.atomic import is_real_dir
 from builtin_plugins.plugins.change import Change
-from builtin_plugins.plugins.directory_contents import read_contents
+from builtin_plugins.plugins.directory_contents import (
+    check_not_empty,
+    read_contents,
+    read_new,
+)
 from builtin_plugins.plugins.python_project import (
     is_package,
-    is_python_project,
     project_name,
 )
 from builtin_plugins.registry.directory import (
-    manifest_decides,
     read_plugin,
     store_of,
 )
@@ -31,7 +33,7 @@ from builtin_plugins.registry.version import (
     PluginVersion,
     relocated,
 )
-from host import HostError, Messages, PluginError, UsageError
+from host import HostError, PluginError, UsageError
 from host.files.paths import is_inside
 
 _LONGEST_NAME = 64
@@ -143,7 +145,7 @@ class PluginSource:
         self.keep_subdirectory(change)
 
         try:
-            contents = _read_new(root, entry)
+            contents = read_new(root, entry)
         except HostError as error:
             problem = relocated(error.problem, root, called)
             raise type(error)(problem) from None
@@ -344,90 +346,3 @@ def _suggested_name(source: str) -> str:
         last = last.removesuffix(suffix)
     name = re.sub(r"[^a-z0-9._-]+", "-", last.lower())
     return name.strip("._-")[:_LONGEST_NAME]
-
-
-def _read_new(root: str, entry: Entry) -> PluginVersion:
-    """Return the contents of the new version in `root`; the author's facts complete the entry."""
-    # An update takes the facts of the new plugin.json, not those of the former version.
-    unread = entry.replaced(version="", description="", directory="", hooks="")
-    plugin = read_plugin(root, unread)
-    contents = read_contents(plugin)
-
-    if not (_is_meant_for_folders(contents) or is_python_project(root)):
-        scripts = _as_plain_scripts(plugin)
-        if scripts is not None:
-            contents = scripts
-
-    if _needs_path(plugin, contents):
-        # Scripts often call their neighbours by name.
-        folder = contents.entry.directory or "."
-        completed = contents.entry.replaced(path=(folder,))
-        contents = contents.replaced(entry=completed)
-    return contents
-
-
-def _is_meant_for_folders(contents: PluginVersion) -> bool:
-    """Return whether a directory that was read by its folders is meant to be read so.
-
-    An invalid definition shows this, too. Every other problem, such as a subfolder whose name is no
-    word, shows nothing.
-    """
-    if contents.commands or contents.has_python:
-        return True
-    for problem in contents.problems:
-        if problem.path.endswith(".json"):
-            return True
-    return False
-
-
-def _as_plain_scripts(plugin: PluginVersion) -> PluginVersion | None:
-    """Return the contents if each script of a directory is a command, or None without scripts.
-
-    Returns None, too, if the author or the user has decided how scripts become commands.
-    """
-    if plugin.tree.scripts is not None:
-        return None
-
-    # With {}, each script is a command.
-    tree = plugin.tree.replaced(scripts={})
-    contents = read_contents(plugin.replaced(tree=tree))
-    if not contents.commands:
-        return None
-
-    scripts: dict[str, str | bool] = {}
-    if plugin.entry.scripts:
-        scripts = dict(plugin.entry.scripts)
-        scripts.pop("files", None)
-    entry = plugin.entry.replaced(scripts=scripts)
-    return contents.replaced(entry=entry)
-
-
-def check_not_empty(contents: PluginVersion, messages: Messages) -> None:
-    """Raise PluginError if a plugin has no contents, after warnings about what was ignored."""
-    if contents.commands or contents.has_python:
-        return
-    messages.warn(*contents.problems)
-    raise PluginError(
-        f"{contents.entry.source}: contains no commands and no hooks",
-        "a plugin must contain scripts or <category>/<command>/"
-        f"command.json (see: {messages.program} self new plugin --help)",
-    )
-
-
-def _needs_path(plugin: PluginVersion, contents: PluginVersion) -> bool:
-    """Return whether adding a plugin records the key `path`.
-
-    This is so for a new plugin that consists of plain scripts, if neither its author nor the user
-    has decided about the key.
-    """
-    if plugin.entry.installedAt:
-        return False
-    if plugin.entry.path is not None:
-        return False
-    if manifest_decides(plugin.root):
-        return False
-
-    for definition in contents.commands.values():
-        if not definition.is_script:
-            return False
-    return bool(contents.commands)
