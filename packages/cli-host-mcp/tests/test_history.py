@@ -116,11 +116,17 @@ def test_a_history_that_is_forbidden_or_cannot_be_written(recording: Cli) -> Non
         with connected(recording, "2025-11-25") as assistant:
             return assistant.call("app__drop", words=["db"]).text
 
-    recording.command("app drop", 'echo "dropped $1"\n', effects="destroy")
     config = recording.root / "core" / "cli.json"
     content = json.loads(config.read_text())
     config.write_text(json.dumps({**content, "record": False}))
+    recording.command("app drop", 'echo "dropped $1"\n', effects="destroy")
+    recording.command("app hang", "setsid sleep 301 & echo up; sleep 300\n")
     assert call() == "dropped db\n"
+    with connected(recording, "2025-11-25") as assistant:
+        hanging = assistant.start("app__hang")
+        until(lambda: len(recording.marked()) >= 3)
+        hanging.cancel()
+        until(lambda: not recording.marked())
     assert _history(recording) == []
     config.write_text(json.dumps(content))
     state = recording.home / ".local" / "state"

@@ -31,7 +31,7 @@ _SIGNALLED = 128  # plus the signal is the status that a shell shows
 class RecordedRun:
     """A run that its caller writes to the history: see `Program.record`.
 
-    `id` is that of the run in the history, or "" if cli.json has `"record": false`.
+    `id` is that of the run, in the history, too, unless cli.json has `"record": false`.
     """
 
     def __init__(
@@ -63,10 +63,9 @@ class RecordedRun:
         self._is_finished = False
         self._began = time.monotonic()
 
-        self.id: str = ""
+        self.id: str = new_id()
         self._recorder: RunRecorder | None = None
         if records(self._run, is_asked=True):
-            self.id = new_id()
             self._recorder = RunRecorder(self._run, session.messages)
         self._calls = self._run.catalog.lock.after_runs_of(command.words)
 
@@ -120,15 +119,13 @@ class RecordedRun:
     def environment(self, environ: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment for the command, so that its run is not recorded again.
 
-        It begins with `environ`, by default the environment of the caller. The hook `after_run` of
-        the run gets the id, the origin and the client from it.
+        It begins with `environ`, by default the environment of the caller. The hooks of the run get
+        the id, the origin and the client from it, also if the run is not recorded.
         """
         if environ is None:
             environ = self._environ
-        variables = dict(environ)
-        if self.id:
-            variables[RECORDED] = variable_of(self.id, self._origin, self._client)
-        return variables
+        variable = variable_of(self.id, self._origin, self._client)
+        return {**environ, RECORDED: variable}
 
     def finish(
         self,

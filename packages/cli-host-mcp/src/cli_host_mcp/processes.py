@@ -1,6 +1,6 @@
 """Find and end the processes of one call.
 
-Each call has its own session and process group. Its processes also have the id of the recorded run
+Each call has its own session and process group. Its processes also have the id of the call's run
 in CLI_RUN. On Linux, this id identifies processes that left the group.
 """
 
@@ -17,7 +17,7 @@ GRACE = 1.0  # seconds between TERM and KILL; clients kill a server after two
 class Processes:
     """All processes of a call: its process group, and those with `mark` in their environment.
 
-    `mark` is the id of the recorded run. `group` is 0 before the call has started. If `mark` is "",
+    `mark` is the id of the run. `group` is 0 before the call has started. If `mark` is "",
     only the group is included.
     """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -71,9 +70,8 @@ class Runner:
         Raises OSError if the command cannot be started, and SecretsUnknownError if its secrets are
         unknown.
         """
-        # The id of the recorded run; nothing carries the mark of a run that is not recorded.
-        run_id = environ.get(_RECORDED, "").partition(":")[0]
-        processes = Processes(run_id or secrets.token_hex(6))
+        run_id, _, _ = environ[_RECORDED].partition(":")
+        processes = Processes(run_id)
         # Twice: the guard must know the call before its process exists, and then its group.
         self._guard.began(processes)
         left = processes
