@@ -71,8 +71,9 @@ async def end(processes: Processes) -> None:
 
 async def call() -> None:
     limits = runs.Limits(seconds=0 if _state == "ending" else 300)
+    environ = {**os.environ, "CLI_RECORDED": "0123456789ab:mcp:"}
     await runs.Runner(guard, limits).run(
-        ["bash", "-c", _COMMAND], os.environ, hidden, progress
+        ["bash", "-c", _COMMAND], environ, hidden, progress
     )
 
 
