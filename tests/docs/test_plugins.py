@@ -130,7 +130,6 @@ def test_an_editable_package_where_the_program_has_no_pip(
 HOOKS = """
 from pathlib import Path
 
-import pytest
 from host import CommandTree, hookimpl
 
 @hookimpl
