@@ -4,8 +4,8 @@ The parent of a recorded run opens it when the command has started, and a caller
 before it starts the command. If the file cannot be used, the run goes on unrecorded.
 """
 
+import _sqlite3 as sqlite3  # not `sqlite3`, which would import `datetime`
 import posix
-import sqlite3
 import time
 
 from host.caller import xdg_home
@@ -68,9 +68,15 @@ class RunRecorder:
         self._seconds = seconds
         self._has_failed = False
 
-    def begin(self, started: "StartedRun") -> None:
-        """Write the start of a run, or write it again; remove what is too old or too much."""
-        names, values = _columns(started.values())
+    def begin(self, started: "StartedRun", ended: "EndedRun | None" = None) -> None:
+        """Write the start of a run, or write it again; remove what is too old or too much.
+
+        If the run has `ended` already, that is written with it.
+        """
+        record = started.values()
+        if ended is not None:
+            record = {**record, **ended.values()}
+        names, values = _columns(record)
         places = ", ".join(["?"] * len(names))
         updates = ", ".join([f"{name} = excluded.{name}" for name in names])
         self._write(

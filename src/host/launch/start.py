@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from host.launch.history import EndedRun, StartedRun
     from host.launch.history_file import RunRecorder
     from host.launch.plan import Run
+    from host.launch.watched_run import CommandEnding, WatchedRun
     from host.messages import Messages
     from host.plugin_functions import AfterRun
     from host.processes.process import Exec
@@ -170,24 +171,42 @@ def start_supervised(
         run_id = ""  # a caller that records this run has given it an id
     started = started_run(run, start, run_id)
     recorder = _recorder_of(run, demands, messages)
-    recorder.begin(started)
     if failure is not None:
-        recorder.end(ended_run(started, not_started(failure.status)))
+        recorder.begin(started, ended_run(started, not_started(failure.status)))
         raise failure
 
-    ending = watched.wait()
+    ending, ended = _wait(watched, started, recorder)
     if ending.timed_out:
         called = " ".join(run.words)
         limit = run.supervision.timeout
         messages.error(f"{called}: ended by its time limit of {limit}")
 
-    ended = ended_run(started, ending)
-    recorder.end(ended)
     if demands.after:
         from host.launch.after_run import call_after_run
 
         call_after_run(demands.after, started, ended, messages, traceparent)
     return watched.leave(ending)
+
+
+def _wait(
+    watched: "WatchedRun",
+    started: "StartedRun",
+    recorder: "RunRecorder | _NoRecorder",
+) -> "tuple[CommandEnding, EndedRun]":
+    """Wait for a run and write it to the history; return how it ended."""
+    from host.launch.run_records import ended_run
+
+    # SQLite waits for the disk at each write, so a run that is over is written once.
+    is_over = watched.has_ended()
+    if not is_over:
+        recorder.begin(started)
+    ending = watched.wait()
+    ended = ended_run(started, ending)
+    if is_over:
+        recorder.begin(started, ended)
+    else:
+        recorder.end(ended)
+    return ending, ended
 
 
 def _inherited_locks(lock: int | None) -> list[int]:
@@ -202,7 +221,7 @@ def _inherited_locks(lock: int | None) -> list[int]:
 class _NoRecorder:
     """Takes the place of a `RunRecorder` for a run that is not recorded."""
 
-    def begin(self, started: "StartedRun") -> None: ...
+    def begin(self, started: "StartedRun", ended: "EndedRun | None" = None) -> None: ...
 
     def end(self, ended: "EndedRun") -> None: ...
 

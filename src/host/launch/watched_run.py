@@ -121,6 +121,13 @@ class WatchedRun:
         _release_streams()
         close_all_but(self._kept)
 
+    def has_ended(self) -> bool:
+        """Return whether the command has ended already, where the system can tell."""
+        if not hasattr(posix, "waitid"):  # macOS before Python 3.13
+            return False
+        options = posix.WEXITED | posix.WNOHANG | posix.WNOWAIT
+        return posix.waitid(posix.P_PID, self._command, options) is not None
+
     def wait(self) -> CommandEnding:
         """Wait until the command has ended, and return how."""
         deadline = None
