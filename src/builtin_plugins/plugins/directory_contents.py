@@ -21,6 +21,7 @@ from host.files.json_file import Fields, read_json
 from host.files.paths import read_regular
 from host.lock.lock import Lock
 from host.pages.contents import Contents, contents
+from host.pages.skills import skill_names
 from host.record_base import CommandTree
 
 _HOOKS_LIMIT = 1 << 20  # maximum size of a hooks file in bytes
@@ -122,7 +123,7 @@ def _as_plain_scripts(plugin: PluginVersion) -> PluginVersion | None:
 
 def check_not_empty(version: PluginVersion, messages: Messages) -> None:
     """Raise PluginError if a plugin has no contents, after warnings about what was ignored."""
-    if version.commands or version.has_python:
+    if version.commands or version.has_python or skill_names(version.root):
         return
     messages.warn(*version.problems)
     raise PluginError(

@@ -12,6 +12,7 @@ from builtin_plugins.registry.version import PluginVersion, Words
 from builtin_plugins.self_commands.pages import columns, plural
 from host import Definition, Problem, masked_text
 from host.pages.session import Session
+from host.pages.skills import skill_names
 
 _MOST_ROWS = 30  # of commands in a preview without --verbose
 _MOST_NAMES = 10  # in a line of a preview without --verbose
@@ -249,6 +250,7 @@ def _uses_of_plugin(plugin: PluginVersion) -> dict[str, list[str]]:
 
     return {
         "Python hooks": list(plugin.hooks),
+        "skills, texts for assistants": skill_names(plugin.root),
         "packages": packages,
         "folders that a run appends to PATH": _path_folders(plugin),
     }

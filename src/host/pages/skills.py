@@ -44,6 +44,11 @@ def find_skills(trees: Iterable[CommandTree], messages: Messages) -> list[Skill]
     return list(found.values())
 
 
+def skill_names(root: str) -> list[str]:
+    """Return the names of the skills in a plugin's folder."""
+    return [name for name, file in _files(root) if os.path.isfile(file)]
+
+
 def _files(root: str) -> Iterator[tuple[str, str]]:
     folder = os.path.join(root, "skills")
     try:

@@ -76,3 +76,14 @@ def test_what_is_left_out(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> 
         f"{skills}/link/SKILL.md: leads out of the plugin's folder: {outside}",
     ]
     assert _found(tmp_path / "two") == []
+
+
+def test_a_plugin_may_have_skills_only(install: Install, tmp_path: Path) -> None:
+    made = install()
+    skill = tmp_path / "texts/skills/deploy/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("How to deploy\n")
+    added = made.run("self", "plugin", "add", str(tmp_path / "texts"), "--yes")
+    assert added.status == 0, added.stderr
+    assert "skills, texts for assistants: deploy\n" in added.stdout
+    assert [skill.plugin for skill in made.program.skills()] == ["texts"]
