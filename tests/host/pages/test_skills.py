@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from host.messages import Messages
 from host.pages.skills import find_skills
 from host.record_base import CommandTree
 from host.records import Skill
+from testing.installation import Made
 
 
 def _skill(root: Path, name: str, text: str = "text\n") -> Path:
@@ -78,7 +80,9 @@ def test_what_is_left_out(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert _found(tmp_path / "two") == []
 
 
-def test_a_plugin_may_have_skills_only(install: Install, tmp_path: Path) -> None:
+def test_a_plugin_may_have_skills_only(
+    install: Callable[..., Made], tmp_path: Path
+) -> None:
     made = install()
     skill = tmp_path / "texts/skills/deploy/SKILL.md"
     skill.parent.mkdir(parents=True)
