@@ -230,15 +230,8 @@ class _Desk:
         self._quietly("acme", "self", "plugin", "add", f"file://{plugin}", "--yes")
 
         yield "root", self._shown("acme")
-        yield "category", self._shown("acme db", "acme setup")
         env = "STAGE=review acme self env deploy staging REGION STAGE TOKEN"
         yield "env", self._shown(env)
-        misspelt = (
-            "acme stagin",
-            "acme deploy staging --dry-rnu",
-            "acme self plugin install x",
-        )
-        yield "suggestion", self._shown(*misspelt)
         yield "progress", self._download()
 
         _write(plugin, _NEWER)
