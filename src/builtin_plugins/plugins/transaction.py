@@ -120,6 +120,9 @@ class Transaction:
         """Return the plan for the same version, made from the registry as it is now."""
         current = self.plan(plan.version)
         former = current.former
+        if former is None and plan.former is not None:
+            what = f"{plan.entry.name} was removed meanwhile; nothing was changed"
+            raise PluginError(what)
         if former is None or not isinstance(plan, Add):
             return current
 

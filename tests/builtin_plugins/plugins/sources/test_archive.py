@@ -297,6 +297,25 @@ def test_a_plugin_disabled_during_its_update_stays_disabled(
     assert made.run("demo", "hi").stdout == "two\n"
 
 
+def test_a_plugin_removed_during_its_update_stays_removed(
+    install: Install, site: httpserver.Site
+) -> None:
+    made = install()
+    address = site.add("/acme.tar.gz", tar_of(plugin_files(says="one")))
+    assert plugin(made, "add", address).status == 0
+    fresh = httpserver.serve(tar_of(plugin_files(says="two")), None)
+
+    def meanwhile(handler: httpserver.Handler) -> None:
+        assert plugin(made, "remove", "acme").status == 0
+        fresh(handler)
+
+    site.add("/acme.tar.gz", meanwhile)
+    done = plugin(made, "update", "acme")
+    told = "cli: acme was removed meanwhile; nothing was changed\n"
+    assert (done.status, done.stderr) == (1, told)
+    assert listed(made) == {}
+
+
 def test_an_update_takes_no_command_of_a_later_plugin(
     install: Install, site: httpserver.Site, tmp_path: Path
 ) -> None:
