@@ -121,7 +121,7 @@ def with_uv(
     return environment
 
 
-@pytest.fixture(params=["pip", "uv"])
+@pytest.fixture(params=[pytest.param("pip", marks=pytest.mark.night), "uv"])
 def either(request: pytest.FixtureRequest) -> Environment:
     """An installation whose installer is pip, and then one whose installer is uv."""
     name = "environment" if request.param == "pip" else "with_uv"

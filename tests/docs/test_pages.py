@@ -48,6 +48,7 @@ def test_every_page_with_commands_is_run() -> None:
     }
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("page", _CLONED)
 def test_commands_of_a_page_for_a_clone(
     page: str, tmp_path: Path, new_venv: Callable[[Path], Path], packages: Path

@@ -12,6 +12,7 @@ from testing.installation import PROJECT
 _PICTURES = PROJECT / "docs" / "pictures"
 
 
+@pytest.mark.night
 @pytest.mark.skipif(
     sys.platform != "linux", reason="paths of other systems break lines elsewhere"
 )

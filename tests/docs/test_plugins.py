@@ -172,6 +172,7 @@ def test_every_command_of_the_page_for_users(
         repository.commit(plugin_files("deploy/site", "deploying the site"))
 
 
+@pytest.mark.night
 def test_the_example(venv: Path, packages: Path, tmp_path: Path) -> None:
     made = _installation(venv, tmp_path)
     text = (PROJECT / "examples/greetings/README.md").read_text()
@@ -191,6 +192,7 @@ def test_the_example(venv: Path, packages: Path, tmp_path: Path) -> None:
     _check_own_tests("greetings")
 
 
+@pytest.mark.night
 def test_the_example_that_waits_for_runs(
     venv: Path, packages: Path, tmp_path: Path
 ) -> None:

@@ -72,7 +72,13 @@ def _build_newer(folder: Path) -> None:
     build_wheel(source, folder)
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize(
+    "tool",
+    [
+        pytest.param(tool, marks=pytest.mark.night) if "pipx" in tool else tool
+        for tool in TOOLS
+    ],
+)
 def test_commands_of_the_table(
     tool: str, packages: Path, newer: Path, tmp_path: Path
 ) -> None:

@@ -178,6 +178,7 @@ def test_packages_that_say_they_are_typed_are() -> None:
         assert len([*file.parent.glob("src/*/py.typed")]) == typed, file
 
 
+@pytest.mark.night
 def test_the_same_sources_give_the_same_bytes(built: Built, tmp_path: Path) -> None:
     checkout(tmp_path / "elsewhere" / "checkout", 1_234_567_890, 0o077)
     again = Built(

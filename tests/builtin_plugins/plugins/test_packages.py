@@ -109,6 +109,7 @@ def test_who_agrees_to_one_build_agrees_to_no_other(
     assert not mark.exists()
 
 
+@pytest.mark.night
 def test_a_source_distribution_among_what_a_wheel_needs(
     with_uv: Environment, tmp_path: Path
 ) -> None:
@@ -132,6 +133,7 @@ def test_a_source_distribution_among_what_a_wheel_needs(
     assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
+@pytest.mark.night
 def test_a_newer_source_beside_an_older_wheel(
     with_uv: Environment, tmp_path: Path
 ) -> None:

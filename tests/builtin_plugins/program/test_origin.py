@@ -75,6 +75,7 @@ MARKS = {
 }
 
 
+@pytest.mark.night
 def test_the_mark_of_each_installer(
     new_venv: Callable[[Path], Path], tmp_path: Path
 ) -> None:

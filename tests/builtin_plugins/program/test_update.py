@@ -289,6 +289,7 @@ def test_a_clone_is_pulled_and_installed(
     )
 
 
+@pytest.mark.night
 def test_an_interrupted_update_of_a_clone_is_repeated(
     checkout: tuple[Made, _Existing], tmp_path: Path
 ) -> None:

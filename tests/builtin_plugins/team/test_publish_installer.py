@@ -31,7 +31,7 @@ def test_it_is_one_function_called_on_the_last_line(script: str) -> None:
         subprocess.run([shell, "-n"], input=script, text=True, check=True)
 
 
-@pytest.mark.parametrize("by", ["pip", "uv"])
+@pytest.mark.parametrize("by", [pytest.param("pip", marks=pytest.mark.night), "uv"])
 def test_one_line_leads_to_the_first_command(
     script: str, tmp_path: Path, packages: Path, offline: dict[str, str], by: str
 ) -> None:

@@ -318,7 +318,7 @@ def test_numbers_are_those_of_python(text):
     assert is_number(text) == takes(float)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_arguments_and_choices_of_any_number_take_linear_time():
     many = range(20_000)  # minutes, were each compared with all before
     entries = [{"name": f"--a{n}"} for n in many] + [

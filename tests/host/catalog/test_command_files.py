@@ -158,7 +158,7 @@ def remove_deep(path) -> None:
     subprocess.run(["rm", "-rf", path], check=True)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.skipif(sys.platform == "darwin", reason="paths are shorter there")
 def test_deep_trees(install):
     made = install({"commands/demo/one/command.json": command()})

@@ -151,7 +151,7 @@ GROWING = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
 def test_reading_takes_time_in_proportion_to_what_is_read(tmp_path, make):
     path = tmp_path / "command.json"

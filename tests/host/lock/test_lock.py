@@ -78,7 +78,7 @@ def spoiled(whole: bytes) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_with_and_without_and_with_garbage_it_is_the_same(made):
     lock = made.root / "cli.lock"
     expected = answers(made)

@@ -12,6 +12,7 @@ from testing import httpserver
 from testing.installation import command
 from testing.plugin_sources import hidden, plugin_files, tar_of, visible
 from testing.processes import processes_left_with
+from testing.rows import night_but
 from testing.waiting import wait_until
 
 HOOKS = """
@@ -72,7 +73,9 @@ INVOCATIONS = {  # words, and how many seconds they take about
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("words", "seconds"), INVOCATIONS.values(), ids=INVOCATIONS)
+@pytest.mark.parametrize(
+    ("words", "seconds"), night_but(["run", "without a lock"], INVOCATIONS)
+)
 def test_an_interrupt_at_any_moment_ends_it_without_a_word(made, words, seconds):
     """FULL_SWEEP=1 tries 400 moments."""
     for moment in MOMENTS:

@@ -177,7 +177,7 @@ GROWING = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
 def test_reading_takes_time_in_proportion_to_the_file(make):
     def text(size):

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from builtin_plugins.plugins.python_project import is_package
 from testing.installation import Made, command
 from testing.packages import BACKEND, PLUGIN, Environment, answering
@@ -115,6 +117,7 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     assert hidden(made) == []
 
 
+@pytest.mark.night
 def test_ref_and_extras(with_uv: Environment, tmp_path: Path) -> None:
     made = with_uv.made
     repository = Package(tmp_path / "a b@c", tmp_path / "mark")

@@ -238,6 +238,7 @@ def test_a_launcher_fits_any_version_of_python_in_its_environment(
     assert f"python{sys.version_info[0]}.{sys.version_info[1]}" not in path
 
 
+@pytest.mark.night
 def test_doctor_installs_broken_and_missing_packages_again(
     with_uv: Environment,
 ) -> None:
@@ -503,6 +504,7 @@ def test_sync_brings_exactly_the_recorded_versions_and_files(
     assert listed(made) == {}
 
 
+@pytest.mark.night
 def test_sync_of_what_each_machine_builds(with_uv: Environment, tmp_path: Path) -> None:
     made, mark = with_uv.made, tmp_path / "mark"
     packed = with_uv.source(with_uv.acme("1.0"), mark)

@@ -126,6 +126,7 @@ def test_a_linked_project(with_uv: Environment, tmp_path: Path) -> None:
     assert not (made.root / "plugins/.versions").exists()
 
 
+@pytest.mark.night
 def test_a_linked_project_that_was_away_for_a_moment(
     environment: Environment, tmp_path: Path
 ) -> None:

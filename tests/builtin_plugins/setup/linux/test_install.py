@@ -26,6 +26,7 @@ from host.text import printable
 from testing import httpserver
 from testing.applications import PNG, Member, application, directory, symlink, tar
 from testing.machine import NOBODY, PATHS, RUN, as_nobody, needs, tool_run, validate
+from testing.rows import night_but
 from testing.waiting import LONGEST, wait_until
 
 
@@ -611,11 +612,13 @@ def _runnable(desk: Desk) -> dict[str, str]:
     return desk.environ | {"PYTHONPATH": PATHS}
 
 
-@pytest.mark.parametrize(
-    ("offer", "prepared"),
-    [(application("one"), False), (httpserver.status(404), True)],
-    ids=["good, without opt", "bad, with opt"],
-)
+MANY = {
+    "good, without opt": (application("one"), False),
+    "bad, with opt": (httpserver.status(404), True),
+}
+
+
+@pytest.mark.parametrize(("offer", "prepared"), night_but(["good, without opt"], MANY))
 def test_many_at_once_end_in_one_whole_installation(
     offer: bytes | httpserver.Answer, prepared: bool, desk: Desk
 ) -> None:
