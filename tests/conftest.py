@@ -153,6 +153,12 @@ def _path(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["PATH"] = path_without(ours, tmp_path_factory.mktemp("path"))
 
 
+@pytest.fixture
+def install(tmp_path: Path) -> Callable[..., Made]:
+    """Return `install(files, program="cli")`, which makes a new installation on each call."""
+    return builder(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def shared_install(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
     """Return what `install` does, for installations that the tests of one module share."""

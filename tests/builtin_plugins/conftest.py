@@ -12,6 +12,7 @@ from typing import cast
 import pytest
 
 from testing.environments import copy_environment, made_once
+from testing.fork_server import share_server
 from testing.installation import Made, command
 from testing.packages import Environment
 
@@ -85,7 +86,9 @@ def environment(
 ) -> Environment:
     """An installation that the environment with pip runs, which all tests share."""
     venv = environment_of_all / "venv"
-    return _environment(venv, environment_of_all, initialised, tmp_path)
+    environment = _environment(venv, environment_of_all, initialised, tmp_path)
+    share_server(environment.made.launcher)
+    return environment
 
 
 def _use_uv(environment: Environment) -> None:
@@ -118,6 +121,7 @@ def with_uv(
         venv_without_pip, environment_of_all, initialised, tmp_path
     )
     _use_uv(environment)
+    share_server(environment.made.launcher)
     return environment
 
 

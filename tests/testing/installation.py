@@ -1,15 +1,18 @@
-"""The one builder of the suite, which is public: see `host.testing`."""
+"""The one builder of the suite, which is public (see `host.testing`), with runs that are forks."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sysconfig
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from host.testing import InstalledProgram as Made
+from host.testing import InstalledProgram, command, installer
 from host.testing import RunResult as Result
-from host.testing import command
-from host.testing import installer as builder
-from host.testing.installations import CLI
+from host.testing.installations import CLI, SECONDS, Files
+from testing.fork_server import server_for
 
 __all__ = ["CLI", "IMPORTABLE", "PROJECT", "Made", "Result", "builder", "command"]
 
@@ -18,3 +21,44 @@ PROJECT = Path(__file__).parents[2]
 # Modules of tests that runs import. To put one beside it would change what every lock is stamped
 # with, also those that other workers just look at.
 IMPORTABLE = Path(sysconfig.get_path("purelib"), "cli_host_tests")
+
+
+class Made(InstalledProgram):
+    """An installation whose runs start no interpreter, if that makes no difference."""
+
+    def run(
+        self,
+        *words: str | bytes,
+        env: Mapping[str, str] | None = None,
+        executable: Path | None = None,
+        **options: Any,
+    ) -> Result:
+        environ = self.environment(env)
+        is_plain = executable is None and options.keys() <= {
+            "input",
+            "stdin",
+            "cwd",
+            "timeout",
+        }
+        server = server_for(self.launcher, environ) if is_plain else None
+        if server is None:
+            return super().run(*words, env=env, executable=executable, **options)
+        done = server.run(
+            [os.fspath(self.launcher), *words],
+            environ,
+            data=options.get("input"),
+            stdin=options.get("stdin", subprocess.DEVNULL),
+            directory=os.fspath(options.get("cwd") or Path.cwd()),
+            seconds=options.get("timeout", SECONDS),
+        )
+        return Result.of(done)
+
+
+def builder(directory: Path) -> Callable[..., Made]:
+    """Return `install(files, program="cli")`, as `host.testing.installer` does."""
+    install = installer(directory)
+
+    def make(files: Files | None = None, program: str = "cli") -> Made:
+        return Made(**vars(install(files, program)))
+
+    return make

@@ -19,7 +19,7 @@ from host.program import Program
 
 CLI = {"name": "Test CLI", "description": "For tests", "version": "1.2.3"}
 
-_SECONDS = 300  # time limit of a run, which no test should need
+SECONDS = 300  # time limit of a run, which no test should need
 # Files that change what the lock of an installation contains.
 _IN_LOCK = ("plugins/", "core/", "cli.lock")
 
@@ -38,6 +38,14 @@ class RunResult:
     status: int
     stdout: str
     stderr: str
+
+    @classmethod
+    def of(cls, done: subprocess.CompletedProcess[bytes]) -> RunResult:
+        """Return the result of a process whose output is bytes."""
+        stdout = done.stdout.decode("utf-8", "surrogateescape")
+        return cls(
+            done.returncode, stdout, done.stderr.decode("utf-8", "surrogateescape")
+        )
 
     @property
     def all(self) -> tuple[int, str, str]:
@@ -86,25 +94,25 @@ class InstalledProgram:
         `subprocess.run`, such as `cwd`; without `input`, stdin is empty. `executable` replaces the
         launcher.
         """
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
-        environ.update(self.environ)
-        environ.update(env or {})
         if "input" not in options:
             options.setdefault("stdin", subprocess.DEVNULL)
 
         done = subprocess.run(
             [executable or self.launcher, *words],
-            env=environ,
+            env=self.environment(env),
             capture_output=True,
-            timeout=options.pop("timeout", _SECONDS),
+            timeout=options.pop("timeout", SECONDS),
             check=False,
             **options,
         )
-        return RunResult(
-            done.returncode,
-            done.stdout.decode("utf-8", "surrogateescape"),
-            done.stderr.decode("utf-8", "surrogateescape"),
-        )
+        return RunResult.of(done)
+
+    def environment(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return all variables of a run with `env`."""
+        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        environ.update(self.environ)
+        environ.update(env or {})
+        return environ
 
     @property
     def program(self) -> Program:

@@ -1,0 +1,198 @@
+"""Runs of the program as forks of one process that has imported it already.
+
+Each worker of the tests has one server, which starts as a launcher starts Python and imports what
+the program imports to build a lock. It forks for each run. The fork gets the words, environment,
+directory and standard streams of the run, and calls `main`, so a run is the program's own code in a
+process of its own. What it leaves out, the start of the interpreter and its imports, is two thirds
+of a run's time. With FULL_SWEEP=1 there is no server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import Any
+
+import host
+from builtin_plugins.program.launcher import interpreter, launcher_text
+from host.testing.installations import CLI
+
+_SERVER = Path(__file__).with_name("fork_server_process.py")
+# The interpreter reads these when it starts.
+_OF_THE_START = ("LC_", "LANG", "PYTHON", "TZ")
+_BLOCK = 1 << 16
+
+_servers: dict[bytes, ForkServer | None] = {}
+
+
+def share_server(launcher: Path) -> None:
+    """Let runs of launchers like this one be forks: no test changes their environment."""
+    _servers.setdefault(launcher.read_bytes())
+
+
+def server_for(launcher: Path, environ: Mapping[str, str]) -> ForkServer | None:
+    """Return the server whose forks are like a start of this launcher, or None."""
+    # Only Linux has been tried.
+    if os.environ.get("FULL_SWEEP") or sys.platform != "linux" or launcher.is_symlink():
+        return None
+    if any(os.fsdecode(name).startswith(_OF_THE_START) for name in environ):
+        return None
+
+    text = launcher.read_bytes()
+    if text not in _servers and text != _launcher_of_tests():
+        return None
+    server = _servers.get(text)
+    if server is None:
+        server = _servers[text] = ForkServer(text)
+    return server
+
+
+@cache
+def _launcher_of_tests() -> bytes:
+    return launcher_text(interpreter()).encode()
+
+
+class ForkServer:
+    """The server of one worker, for one launcher."""
+
+    def __init__(self, launcher: bytes) -> None:
+        python, modules = _imported(launcher)
+        [packages] = python.parents[1].glob("lib/python*/site-packages")
+        is_ours = python.parents[1] == Path(sys.prefix)
+        own = Path(host.__file__).parents[1] if is_ours else packages
+        self._lock = threading.Lock()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            number = theirs.fileno()
+            command = [python, "-IS", _SERVER, str(number), own, packages, *modules]
+            environ = {"PATH": os.environ["PATH"], "HOME": "/"}
+            self._process = subprocess.Popen(
+                command,
+                env=environ,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[number],
+            )
+
+    def run(
+        self,
+        argv: Sequence[str | bytes],
+        environ: Mapping[str, str],
+        *,
+        data: bytes | None,
+        stdin: Any,
+        directory: str,
+        seconds: float,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Do what `subprocess.run` does with pipes; `data` is its `input`."""
+        request = {
+            "argv": [os.fsdecode(word) for word in argv],
+            "environ": {
+                os.fsdecode(name): os.fsdecode(environ[name]) for name in environ
+            },
+            "directory": directory,
+            "umask": _umask(),
+        }
+        to_stdin = None
+        if data is not None:
+            given, to_stdin = os.pipe()
+        elif stdin == subprocess.DEVNULL:
+            given = os.open(os.devnull, os.O_RDWR)
+        else:
+            given = os.dup(stdin if isinstance(stdin, int) else stdin.fileno())
+        out, to_out = os.pipe()
+        err, to_err = os.pipe()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, TemporaryFile() as file:
+            file.write(json.dumps(request).encode())
+            file.flush()
+            streams = [given, to_out, to_err]
+            with self._lock:
+                passed = [theirs.fileno(), file.fileno(), *streams]
+                socket.send_fds(self._control, [b"run"], passed)
+        for descriptor in streams:
+            os.close(descriptor)
+        with ours:
+            try:
+                read = _exchange({out: [], err: []}, to_stdin, data or b"", seconds)
+                ours.settimeout(seconds)
+                answer = ours.recv(_BLOCK)
+            except TimeoutError:
+                ours.send(b"kill")
+                raise subprocess.TimeoutExpired(argv, seconds) from None
+        return subprocess.CompletedProcess(argv, int(answer), *read)
+
+
+def _imported(launcher: bytes) -> tuple[Path, list[str]]:
+    """Return the launcher's interpreter, and the modules that it imports to build a lock."""
+    shebang, _, _ = launcher.partition(b"\n")
+    python = Path(os.fsdecode(shebang.removeprefix(b"#!").removesuffix(b" -IS")))
+    with TemporaryDirectory() as directory:
+        root = Path(directory)
+        for folder in ("core", "commands", "plugins"):
+            (root / folder).mkdir()
+        (root / "core/cli.json").write_text(json.dumps(CLI))
+        program = root / "core/cli"
+        program.write_bytes(launcher)
+        command = [python, "-X", "importtime", "-IS", program, "self", "lock"]
+        environ = {"PATH": os.environ["PATH"], "HOME": directory}
+        done = subprocess.run(
+            command, env=environ, capture_output=True, text=True, check=True
+        )
+    names = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines()]
+    # A run takes an imported `site` for the completed import path.
+    return python, [name for name in names if name not in ("site", "imported package")]
+
+
+def _exchange(
+    read: dict[int, list[bytes]], to_stdin: int | None, data: bytes, seconds: float
+) -> list[bytes]:
+    """Write `data`, read until both pipes end, and close all. Raises TimeoutError."""
+    end = time.monotonic() + seconds
+    with selectors.DefaultSelector() as selector:
+        for descriptor in read:
+            selector.register(descriptor, selectors.EVENT_READ)
+        if to_stdin is not None:
+            os.set_blocking(to_stdin, False)
+            selector.register(to_stdin, selectors.EVENT_WRITE)
+        try:
+            while selector.get_map():
+                left = end - time.monotonic()
+                if left < 0:
+                    raise TimeoutError
+                for key, _ in selector.select(left):
+                    if key.fd in read:
+                        block = os.read(key.fd, _BLOCK)
+                        read[key.fd].append(block)
+                        if not block:
+                            selector.unregister(key.fd)
+                        continue
+                    try:
+                        data = data[os.write(key.fd, data[:_BLOCK]) :]
+                    except BrokenPipeError:
+                        data = b""
+                    if not data:
+                        selector.unregister(key.fd)
+                        os.close(key.fd)
+                        to_stdin = None
+        finally:
+            for descriptor in (*read, *([to_stdin] if to_stdin is not None else [])):
+                os.close(descriptor)
+    return [b"".join(blocks) for blocks in read.values()]
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
