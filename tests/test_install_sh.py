@@ -138,6 +138,7 @@ def test_its_man_page_has_its_name(env: dict[str, str]) -> None:
     assert "\\fBcli\\fR" not in text
 
 
+@pytest.mark.night
 def test_a_package_comes_and_goes_with_the_pip_that_comes_with_python(
     tmp_path: Path, checkout: Path, env: dict[str, str]
 ) -> None:

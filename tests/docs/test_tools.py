@@ -72,13 +72,8 @@ def _build_newer(folder: Path) -> None:
     build_wheel(source, folder)
 
 
-@pytest.mark.parametrize(
-    "tool",
-    [
-        pytest.param(tool, marks=pytest.mark.night) if "pipx" in tool else tool
-        for tool in TOOLS
-    ],
-)
+@pytest.mark.night
+@pytest.mark.parametrize("tool", TOOLS)
 def test_commands_of_the_table(
     tool: str, packages: Path, newer: Path, tmp_path: Path
 ) -> None:

@@ -48,7 +48,7 @@ def run_steps(inputs: dict[str, str], environ: dict[str, str], files: Path) -> N
         values |= outputs
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_teams_commands_run_after_its_steps_and_are_new_each_time(
     environment_of_all: Path, offline: dict[str, str], tmp_path: Path
 ) -> None:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from testing.environments import add_build_tools
 from testing.machine import in_mounts
 from testing.pages import clone
@@ -20,6 +22,7 @@ if [ -e /usr/bin/apt-get ]; then mount --bind /dev/null /usr/bin/apt-get; fi
 LINK = "/usr/local/bin/cli"
 
 
+@pytest.mark.night
 def test_if_the_tests_fail_it_takes_away_what_it_installed_and_ends_after_lint(
     tmp_path: Path, new_venv: Callable[[Path], Path], offline: dict[str, str]
 ) -> None:

@@ -143,6 +143,7 @@ def test_two_first_starts_at_once_leave_one_whole_environment(
     assert len(list((tmp_path / ".local/share/cli-host/programs").iterdir())) == 1
 
 
+@pytest.mark.night
 def test_the_same_sources_give_the_same_bytes(
     single_file: Path, environment_of_all: Path, tmp_path: Path
 ) -> None:

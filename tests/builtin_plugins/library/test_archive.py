@@ -308,7 +308,7 @@ HEADERS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_slow_header_costs_the_time_limit(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -323,7 +323,7 @@ def test_a_slow_header_costs_the_time_limit(
     assert time.monotonic() - started < 40  # a busy machine included
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_links_that_lead_along_all_ways_are_refused_soon(tmp_path: Path) -> None:
     ways = [symlink(f"App/l{n}", "d/../" * 190 + f"l{n + 1}") for n in range(2000)]
     # A busy machine takes the time limit instead.

@@ -208,6 +208,7 @@ def test_a_first_plugin_that_cannot_be_added(
     run_sweep("plugins", asked, shim, error=error, home=made.home)
 
 
+@pytest.mark.night
 def test_eight_processes_and_two_plugins_each(install: Install, tmp_path: Path) -> None:
     """Every process adds its plugins and removes half of them; a reader reads each registry."""
     processes, each = 8, 2

@@ -71,6 +71,7 @@ def test_nothing_of_a_wheel_runs_before_the_question(
     assert listed(made) == {}
 
 
+@pytest.mark.night
 def test_a_source_distribution_among_what_it_needs(
     environment: Environment, tmp_path: Path
 ) -> None:

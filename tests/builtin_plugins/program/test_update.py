@@ -81,6 +81,7 @@ def _add_lines(source: Path, version: str, target: Path) -> str:
     return logger.read_text()
 
 
+@pytest.mark.night
 def test_pip_upgrades_a_package(
     source: Path, new_venv: NewVenv, tmp_path: Path
 ) -> None:

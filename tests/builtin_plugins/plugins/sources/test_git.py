@@ -535,6 +535,7 @@ def test_a_tree_that_holds_itself_ten_times_over(
     assert hidden(made) == visible(made) == []
 
 
+@pytest.mark.night
 def test_a_large_file_is_written_in_pieces(
     install: Install, repository: Repository
 ) -> None:

@@ -55,7 +55,12 @@ def _index(site: httpserver.Site, *files: Path) -> str:
 
 @pytest.mark.parametrize(
     ("either", "place"),
-    [("pip", "address"), ("pip", "keyring"), ("uv", "keyring"), ("uv", "netrc")],
+    [
+        pytest.param("pip", "address", marks=pytest.mark.night),
+        pytest.param("pip", "keyring", marks=pytest.mark.night),
+        ("uv", "keyring"),
+        ("uv", "netrc"),
+    ],
     indirect=["either"],
 )
 def test_the_settings_of_the_installer_hold_the_password(
