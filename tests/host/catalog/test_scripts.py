@@ -381,10 +381,13 @@ def test_the_listing_of_a_category_with_a_default(install: Install) -> None:
     assert "--dry\tOnly print" in made.run("--complete", "zsh", "x", "--").stdout
 
 
-def test_a_default_that_names_nothing(install: Install) -> None:
-    made = install(
-        {"commands/x/category.json": {"default": "gone"}, "commands/x/y": ECHO}
-    )
+@pytest.mark.parametrize(
+    "runs", [{}, {"entrypoint": "go.sh"}], ids=["category", "runnable"]
+)
+def test_a_default_that_names_nothing(install: Install, runs: dict[str, str]) -> None:
+    category = {"default": "gone", **runs}
+    files = {"commands/x/category.json": category, "commands/x/go.sh": ECHO}
+    made = install({**files, "commands/x/y": ECHO})
     path = f"{made.root}/commands/x/category.json"
     expected = f'cli: {path}: "default": there is no command gone in this category\n'
     assert made.run("x").all == (1, "", expected)

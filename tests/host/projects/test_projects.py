@@ -429,9 +429,12 @@ def test_a_state_file_that_is_wrong_trusts_nothing(
     assert done.stderr.endswith(f"; run: rm {shop.state}\n")
 
 
-def test_a_state_file_that_others_can_write_trusts_nothing(shop: Shop) -> None:
+@pytest.mark.parametrize("mode", [0o660, 0o602], ids=oct)
+def test_a_state_file_that_others_can_write_trusts_nothing(
+    shop: Shop, mode: int
+) -> None:
     shop.trust()
-    shop.state.chmod(0o666)
+    shop.state.chmod(mode)
     done = shop.run("build")
     assert (done.status, shop.ran) == (1, False)
     assert done.stderr == (
@@ -443,6 +446,9 @@ def test_a_state_file_that_others_can_write_trusts_nothing(shop: Shop) -> None:
 def answered(shop: Shop, answer: str, *words: str) -> tuple[int, str]:
     """Return status and output of a run on a terminal where somebody types `answer`."""
     primary, secondary = pty.openpty()
+    os.write(
+        primary, f"{answer}\n".encode()
+    )  # before the run, so that its echo comes first
     pid = os.fork()
     if pid == 0:
         os.login_tty(secondary)
@@ -454,7 +460,6 @@ def answered(shop: Shop, answer: str, *words: str) -> tuple[int, str]:
         }
         os.execve(shop.made.launcher, [str(shop.made.launcher), *words], environ)
     os.close(secondary)
-    os.write(primary, f"{answer}\n".encode())
     shown = b""
     try:
         while chunk := os.read(primary, 65536):

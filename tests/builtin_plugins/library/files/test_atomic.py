@@ -90,3 +90,22 @@ def test_what_could_not_be_undone_is_told(tmp_path: Path) -> None:
         "/f: No space left on device; the changes could not be undone "
         f"({gone}: No such file or directory)"
     )
+
+
+def test_the_content_is_on_the_disk_before_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a power failure leaves an empty registry."""
+    steps: list[str] = []
+    for name in ("fsync", "rename"):
+        real = getattr(os, name)
+
+        def call(
+            *arguments: object, name: str = name, real: Callable[..., None] = real
+        ) -> None:
+            steps.append(name)
+            real(*arguments)
+
+        monkeypatch.setattr(os, name, call)
+    write_file(str(tmp_path / "registry.json"), "{}")
+    assert steps == ["fsync", "rename", "fsync"]
