@@ -91,8 +91,11 @@ def test_a_command_in_containers(places: Cli, program: str) -> None:
     settings.mkdir(parents=True)
     (settings / "groups.conf").write_text("[Main]\nautodir: $CFGDIR\n")
     (settings / "here.yaml").write_text("here: {all: 'host[1-2]', front: host1}\n")
-    listed = places.fleet("hosts", "--on", f"{program}:@all", "--except", "db")
-    assert listed.stdout == b"web_1\nweb_2\n"
+    for left_out in ("db", f"{program}:db"):
+        listed = places.fleet("hosts", "--on", f"{program}:@all", "--except", left_out)
+        assert listed.stdout == b"web_1\nweb_2\n"
+    elsewhere = ("--on", f"{program}:@all", "--except", "kube:prod/db")
+    assert places.fleet("hosts", *elsewhere).status == 2
     assert "@front: no such group" in _run(places, f"{program}:@front").stderr
 
 

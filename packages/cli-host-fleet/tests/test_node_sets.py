@@ -37,6 +37,15 @@ def test_sets(wanted: str, left_out: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("wanted", "left_out"),
+    [("app[1-3]", "app1*"), ("app[1-3]", "*1"), ("app[1-3]!app1*", "")],
+)
+def test_a_wildcard_leaves_out_hosts_of_no_list(wanted: str, left_out: str) -> None:
+    names = names_of(wanted, left_out, Inventory({}), list)
+    assert list(names) == ["app2", "app3"]
+
+
+@pytest.mark.parametrize(
     "wanted",
     ["@nobody", "web[1-", "web1!web1", "web[", "web[1:3]", "@", "", "@no:web", "@@no"],
 )

@@ -68,7 +68,7 @@ def test_a_rolling_run_stops_at_the_first_batch_that_fails(cli: Cli) -> None:
     assert (elsewhere.status, elsewhere.stderr) == (
         2,
         "cli fleet hosts: @failed: the last run had another ssh-config; "
-        f"add --ssh-config {cli.rig.ssh_config}\n",
+        f"give --ssh-config {cli.rig.ssh_config}\n",
     )
 
 

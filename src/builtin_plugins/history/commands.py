@@ -199,6 +199,12 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
         what = f"{short_id}: {masked} had a secret, which is not recorded: {line}"
         raise OperationError(what, "run the command by hand")
 
+    words = tuple(run["words"])
+    match = session.find((*words, *run["arguments"]))
+    if match.kind == "command" and len(match.words) > len(words):
+        what = f"{line} is now another command: {' '.join(match.words)}"
+        raise OperationError(what, "run the command by hand")
+
     question = f"Run {line} in {run['directory']}?"
     ask_to_continue(session, question, yes, "nothing was run", required=True)
 

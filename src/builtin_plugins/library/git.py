@@ -60,9 +60,12 @@ def login_of(address: str) -> dict[str, str]:
     login = f"{unquote(parts.user)}:{unquote(parts.password)}"
     encoded = b64encode(login.encode()).decode()
     return {
-        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_COUNT": "2",
         "GIT_CONFIG_KEY_0": f"http.{parts.site}/.extraHeader",
         "GIT_CONFIG_VALUE_0": f"Authorization: Basic {encoded}",
+        # Another site would get the header, too.
+        "GIT_CONFIG_KEY_1": "http.followRedirects",
+        "GIT_CONFIG_VALUE_1": "false",
     }
 
 

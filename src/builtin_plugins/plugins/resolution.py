@@ -336,7 +336,8 @@ def _url(file: Mapping[str, Any]) -> str:
 
 
 def _name_of_file(url: str) -> str:
-    return os.path.basename(unquote(urlsplit(url).path))
+    # As pip reads an index: behind the name of a wheel may be a slash.
+    return os.path.basename(unquote(urlsplit(url).path).rstrip("/"))
 
 
 def _package(name: str, version: str, url: str, hashes: Mapping[str, str]) -> Package:

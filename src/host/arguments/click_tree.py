@@ -29,14 +29,18 @@ class SecretOption(Record):
 
     def secret_part(self, word: str) -> tuple[str, int]:
         """Return what stands before a secret in `word`, or "", and how many words follow it."""
+        shortest = ""
+        following = 0
         for name in self.names:
             part = _behind_long if _is_long(name) else _behind_short
             before, is_name = part(name, word)
             if before:
-                return before, self.count - 1
-            if is_name:
-                return "", self.count
-        return "", 0
+                following = max(following, self.count - 1)
+                if not shortest or len(before) < len(shortest):
+                    shortest = before
+            elif is_name:
+                following = self.count
+        return shortest, following
 
 
 class ClickTree(Record):
@@ -77,8 +81,10 @@ class ClickTree(Record):
         for option in self.secret_options:
             for index, word in enumerate(words):
                 before, following = option.secret_part(word)
-                if before and shown[index] == word:
-                    shown[index] = before + HIDDEN
+                masked = before + HIDDEN
+                # The letters of a short option may stand in the value of another one, too.
+                if before and (shown[index] == word or len(masked) < len(shown[index])):
+                    shown[index] = masked
                 for position in range(index + 1, index + 1 + following):
                     if position < len(shown):
                         shown[position] = HIDDEN

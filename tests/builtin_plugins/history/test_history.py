@@ -183,6 +183,11 @@ def test_show_rerun_clear(install: Callable[..., Made], tmp_path: Path) -> None:
     assert len(runs(made)) == 2
     assert made.run("self", "history", "show", "zzz").status == 2
 
+    (made.root / "commands/where").unlink()
+    made.write({"commands/where/x": script("echo another")})
+    changed = made.run("self", "history", "rerun", beginning, "--yes")
+    assert (changed.status, changed.stdout) == (1, "")
+
 
 def test_the_outer_run(install: Callable[..., Made]) -> None:
     inner = '"$CLI_DIR/core/cli" '

@@ -29,6 +29,18 @@ TREE = ClickTree(
 M = "********"
 
 
+def test_letters_of_one_option_in_the_value_of_another() -> None:
+    """click gives `-p` the rest of the word, whichever option was declared first."""
+    options = (
+        SecretOption(("-t", "--token"), 1),
+        SecretOption(("-p", "--password"), 1),
+    )
+    tree = TREE.replaced(secret_options=options)
+    assert tree.masked(["-pHuntert2x", "-vpHuntert2"]) == [f"-p{M}", f"-vp{M}"]
+    both = TREE.replaced(secret_options=(SecretOption(("-t", "-p", "--password"), 1),))
+    assert both.masked(["-pHuntert"]) == [f"-p{M}"]
+
+
 @pytest.mark.parametrize(
     ("line", "shown"),
     [

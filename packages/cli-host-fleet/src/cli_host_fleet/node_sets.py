@@ -41,11 +41,19 @@ _GROUP = re.compile(r"\w[\w.:%=+-]*")
 
 
 class _Groups(GroupResolver):  # type: ignore[misc]
-    """The groups of an inventory or, without one, ClusterShell's; also `@all` and `@failed`."""
+    """The groups of an inventory or, without one, ClusterShell's; also `@all` and `@failed`.
 
-    def __init__(self, inventory: Inventory, failed: Callable[[], list[str]]) -> None:
+    A wildcard also matches the hosts `selected`, which need be in no list.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        failed: Callable[[], list[str]],
+        selected: Iterable[str] = (),
+    ) -> None:
         super().__init__()
-        self._known = list(inventory.hosts)
+        self._known = [*inventory.hosts, *selected]
         self._failed = failed
         if not inventory.closed:
             self._inner = GroupResolverConfig(_configured(), ILLEGAL_GROUP_CHARS)
@@ -84,6 +92,9 @@ class _Groups(GroupResolver):  # type: ignore[misc]
 
         try:
             nodes = self._inner.all_nodes()
+        except GroupSourceQueryFailed as failure:
+            # Without its hosts, `--except 'web*'` would leave out too few.
+            raise _failed_source("@all", failure) from None
         except (GroupResolverError, GroupSourceError):
             nodes = []  # there is no group source, or it cannot list all hosts
         return [*nodes, *self._known]
@@ -102,9 +113,13 @@ def _explained(asked: str) -> Iterator[None]:
     except GroupResolverSourceError:
         raise FleetError(f"{asked}: no such group, or no such source") from None
     except GroupSourceQueryFailed as failure:
-        # Its text is the line of shell that the source ran, which can contain passwords.
-        source = failure.group_source.name
-        raise FleetError(f"{asked}: the group source {source!r} failed") from None
+        raise _failed_source(asked, failure) from None
+
+
+def _failed_source(asked: str, failure: GroupSourceQueryFailed) -> FleetError:
+    # Its text is the line of shell that the source ran, which can contain passwords.
+    source = failure.group_source.name
+    return FleetError(f"{asked}: the group source {source!r} failed")
 
 
 def groups_of(inventory: Inventory) -> list[str]:
@@ -159,10 +174,16 @@ def names_of(
     on = f"--on {place}{selection}"
     without_users, logins = _split(selection)
     try:
+        # What stands behind `!` may be a wildcard for hosts that stand before it.
+        before, mark, _ = without_users.partition("!")
+        if mark:
+            selected = NodeSet(before, resolver=groups)
+            groups = _Groups(inventory, failed_names, selected)
         nodes = NodeSet(without_users, resolver=groups)
         if left_out:
             # A user in --except says nothing: `me@web1` leaves out web1.
             excluded, _ = _split(left_out)
+            groups = _Groups(inventory, failed_names, nodes)
             nodes.difference_update(NodeSet(excluded, resolver=groups))
 
         typed = _typed_users(logins, groups, on)

@@ -46,8 +46,8 @@ def remember(file: str, names: Sequence[str], options: Mapping[str, str]) -> Non
 def recall(file: str, options: Mapping[str, str]) -> list[str]:
     """Return the failed hosts; raises FleetError if no run is recorded or no host failed.
 
-    `options` has the files of this run. If the last run had one that is missing here, a name could
-    mean another machine, which is an error, too.
+    `options` has the files of this run. If the last run had others, a name could mean another
+    machine, which is an error, too.
     """
     try:
         with open(file) as opened:
@@ -64,8 +64,11 @@ def recall(file: str, options: Mapping[str, str]) -> list[str]:
     names: list[str] = last["hosts"]
     if not names:
         raise FleetError("@failed: no host failed in the last run")
-    for name, path in last["options"].items():
-        if not options[name]:
-            what = f"@failed: the last run had another {name.strip('-')}"
-            raise FleetError(f"{what}; add {name} {shlex.quote(path)}")
+    for name, given in options.items():
+        path = last["options"].get(name, "")
+        if path == (os.path.abspath(given) if given else ""):
+            continue
+        what = f"@failed: the last run had another {name.strip('-')}"
+        remedy = f"give {name} {shlex.quote(path)}" if path else f"leave out {name}"
+        raise FleetError(f"{what}; {remedy}")
     return names

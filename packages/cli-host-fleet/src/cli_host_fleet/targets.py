@@ -110,11 +110,20 @@ class Targets:
         # `closed`: the groups of ClusterShell name hosts, not containers.
         inventory = Inventory(containers, closed=True)
         failed = functools.partial(self._failed_in, place, file)
-        users = names_of(selection, self.left_out, inventory, failed, self.user, place)
+        left_out = self._left_out_of(place)
+        users = names_of(selection, left_out, inventory, failed, self.user, place)
         hosts = {}
         for name, user in users.items():
             hosts[name] = Host(name, user=user, place=place)
         return hosts
+
+    def _left_out_of(self, place: str) -> str:
+        """Return `--except` without the place; raises FleetError if it would leave out nothing."""
+        former, left_out = place_of(self.left_out)
+        if former not in ("", place) or "=" in left_out:
+            what = f"--except {self.left_out}: names nothing of {place}"
+            raise FleetError(f"{what}; give the names of containers or pods")
+        return left_out
 
     def _failed_in(self, place: str, file: str) -> list[str]:
         """Return the hosts of `@failed`, which must be in `place`; raises FleetError."""

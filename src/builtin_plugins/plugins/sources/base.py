@@ -173,8 +173,11 @@ class PluginSource:
 
         # A link in the place of the directory, or above it, could lead out of the source.
         inside = os.path.join(whole, self.subdirectory)
-        expected = os.path.join(os.path.realpath(whole), self.subdirectory)
-        if not is_real_dir(inside) or os.path.realpath(inside) != expected:
+        base = os.path.realpath(whole)
+        expected = os.path.join(base, self.subdirectory)
+        # The registry of a team may name an absolute path, which `join` would take as it is.
+        is_ours = is_inside(expected, base) and os.path.realpath(inside) == expected
+        if not is_ours or not is_real_dir(inside):
             raise PluginError(f"{self.entry.source}: there is no such directory in it")
 
         link = _link_that_leads_out(inside)

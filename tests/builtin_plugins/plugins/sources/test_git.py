@@ -727,9 +727,11 @@ def test_logins() -> None:
         ("HTTPS://token@h.test/x", "https://h.test", b"token:"),
     ):
         assert login_of(address) == {
-            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_COUNT": "2",
             "GIT_CONFIG_KEY_0": f"http.{site}/.extraHeader",
             "GIT_CONFIG_VALUE_0": f"Authorization: Basic {b64encode(login).decode()}",
+            "GIT_CONFIG_KEY_1": "http.followRedirects",
+            "GIT_CONFIG_VALUE_1": "false",
         }
     for address in (
         "https://h.test/x",

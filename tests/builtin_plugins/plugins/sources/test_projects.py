@@ -260,6 +260,18 @@ def test_a_subdirectory_of_a_repository(install: Install, tmp_path: Path) -> Non
     assert plugin(made, "add", f"{tmp_path}#subdirectory=repo").status == 2
     assert hidden(made) == []
 
+    # A registry of somebody else may name any path.
+    theirs = tmp_path / "theirs"
+    (theirs / "a/b").mkdir(parents=True)
+    shared = tmp_path / "registry.json"
+    text = (made.root / "plugins/registry.json").read_text()
+    shared.write_text(
+        text.replace("#subdirectory=tools/ops", f"#subdirectory={theirs}")
+    )
+    assert plugin(made, "remove", "ops").status == 0
+    done = plugin(made, "sync", str(shared), "--yes")
+    assert (done.status, (theirs / "a/b").is_dir()) == (1, True), done.stderr
+
 
 def visible_commands(made: Made) -> list[str]:
     listing = made.run("self", "list", "--format", "json").stdout
