@@ -45,7 +45,9 @@ def find_skills(trees: Iterable[CommandTree], messages: Messages) -> list[Skill]
 
 
 def skill_names(root: str) -> list[str]:
-    """Return the names of the skills in a plugin's folder."""
+    """Return the names of the skills in the plugin's folder `root`, which is "" for a package."""
+    if not root:
+        return []  # "skills" would be a folder of the current directory
     return [name for name, file in _files(root) if os.path.isfile(file)]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from host.messages import Messages
-from host.pages.skills import find_skills
+from host.pages.skills import find_skills, skill_names
 from host.record_base import CommandTree
 from host.records import Skill
 from testing.installation import Made
@@ -91,3 +91,14 @@ def test_a_plugin_may_have_skills_only(
     assert added.status == 0, added.stderr
     assert "skills, texts for assistants: deploy\n" in added.stdout
     assert [skill.plugin for skill in made.program.skills()] == ["texts"]
+
+
+def test_a_version_without_a_folder_has_no_skills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the current directory are nobody's."""
+    skill = tmp_path / "skills/deploy/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.touch()
+    monkeypatch.chdir(tmp_path)
+    assert (skill_names(""), skill_names(str(tmp_path))) == ([], ["deploy"])
