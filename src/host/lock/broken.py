@@ -6,8 +6,8 @@ A broken plugin stops nothing: what it declares is left out, one warning names i
 
 The reasons are in the order in which they are found: in the plugin's files (by the hook
 `find_plugins`), its name (`host.lock.collected`), its code (`host.lock.loading`, in a child process
-of `host.lock.plugin_worker`) and its records (`host.lock.checked_records`). The functions only word
-a reason; each is called where the fact is known.
+of `host.lock.plugin_worker`) and its records (`host.lock.checked_records`). All functions but
+`unreadable_variables` only word a reason; each is called where the fact is known.
 """
 
 import os

@@ -18,7 +18,7 @@ import pytest
 from builtin_plugins.library.archive import UnpackOptions, extract
 from host.errors import OperationError
 from testing import httpserver
-from testing.installation import Made, command
+from testing.installation import Made, Result, command
 from testing.plugin_sources import (
     hidden,
     listed,
@@ -277,20 +277,25 @@ def test_a_server_that_stalls(install: Install, site: httpserver.Site) -> None:
     assert visible(made) == hidden(made) == []
 
 
-def test_a_plugin_disabled_during_its_update_stays_disabled(
-    install: Install, site: httpserver.Site
-) -> None:
-    made = install()
+def _updated_while(made: Made, site: httpserver.Site, change: str) -> Result:
+    """Add acme, and return an update of it, during whose download somebody calls `change`."""
     address = site.add("/acme.tar.gz", tar_of(plugin_files(says="one")))
     assert plugin(made, "add", address).status == 0
     fresh = httpserver.serve(tar_of(plugin_files(says="two")), None)
 
     def meanwhile(handler: httpserver.Handler) -> None:
-        assert plugin(made, "disable", "acme").status == 0
+        assert plugin(made, change, "acme").status == 0
         fresh(handler)
 
     site.add("/acme.tar.gz", meanwhile)
-    done = plugin(made, "update", "acme")
+    return plugin(made, "update", "acme")
+
+
+def test_a_plugin_disabled_during_its_update_stays_disabled(
+    install: Install, site: httpserver.Site
+) -> None:
+    made = install()
+    done = _updated_while(made, site, "disable")
     assert done.status == 0, done.stderr
     assert listed(made)["acme"]["state"] == "disabled"
     plugin(made, "enable", "acme")
@@ -301,16 +306,7 @@ def test_a_plugin_removed_during_its_update_stays_removed(
     install: Install, site: httpserver.Site
 ) -> None:
     made = install()
-    address = site.add("/acme.tar.gz", tar_of(plugin_files(says="one")))
-    assert plugin(made, "add", address).status == 0
-    fresh = httpserver.serve(tar_of(plugin_files(says="two")), None)
-
-    def meanwhile(handler: httpserver.Handler) -> None:
-        assert plugin(made, "remove", "acme").status == 0
-        fresh(handler)
-
-    site.add("/acme.tar.gz", meanwhile)
-    done = plugin(made, "update", "acme")
+    done = _updated_while(made, site, "remove")
     told = "cli: acme was removed meanwhile; nothing was changed\n"
     assert (done.status, done.stderr) == (1, told)
     assert listed(made) == {}
