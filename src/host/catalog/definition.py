@@ -435,7 +435,7 @@ def read_definition(path: str) -> Definition:
 
 def _read_script(path: str) -> Definition:
     """Return the definition in the comments of a script: tags, and a block of JSON."""
-    from host.headers.script_definition import ScriptComments
+    from host.headers.script_comments import ScriptComments
 
     script = ScriptComments(path)
     unchecked: list[dict[str, Any]] = []

@@ -8,7 +8,7 @@ from host.catalog.catalog import Catalog, Match
 from host.catalog.definition import Definition
 from host.errors import HostError, UsageError
 from host.files.paths import basename
-from host.headers.script_definition import ScriptComments
+from host.headers.script_comments import ScriptComments
 from host.launch.script_help import script_gets_help
 from host.pages.page_layout import Page
 from host.pages.session import Session

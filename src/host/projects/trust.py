@@ -131,7 +131,7 @@ def trusted_content(path: str) -> bytes:
     This is the whole JSON file, or the definition in a script. A missing JSON file gives b"".
     """
     if not path.endswith(".json"):
-        from host.headers.script_definition import ScriptComments
+        from host.headers.script_comments import ScriptComments
 
         return encode(ScriptComments(path).text)
     try:

@@ -12,7 +12,7 @@ from host.catalog.command_files import FolderNode
 from host.catalog.definition import read_definition
 from host.catalog.script_names import refusal
 from host.errors import DefinitionError
-from host.headers.script_definition import ScriptComments
+from host.headers.script_comments import ScriptComments
 from host.record_base import CommandTree
 from testing.installation import Made
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from host.catalog.definition import read_definition
-from host.headers.script_definition import ScriptComments
+from host.headers.script_comments import ScriptComments
 from testing.installation import Made
 
 Install = Callable[..., Made]

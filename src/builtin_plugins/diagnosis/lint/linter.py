@@ -28,7 +28,7 @@ from host import Definition, HostError, Problem
 from host.caller import FRAMEWORK_NAMES
 from host.catalog.catalog import Catalog, reserved_problem
 from host.catalog.command_files import FolderNode
-from host.headers.script_definition import ScriptComments
+from host.headers.script_comments import ScriptComments
 from host.installation import Layout, OpenInstallation, open_installation
 from host.launch.script_help import script_gets_help
 from host.lock.lock import Lock, read_lock

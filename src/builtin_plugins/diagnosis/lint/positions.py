@@ -9,7 +9,7 @@ from builtin_plugins.self_commands.findings import Finding
 from host import HostError, Problem
 from host.files.json_errors import offsets_of_keys, position_of_key
 from host.files.paths import read_regular
-from host.headers.script_definition import block_text
+from host.headers.script_comments import block_text
 
 _ORDER = ("problem.path", "problem.line", "problem.column", "rule", "problem.message")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, Protocol
 
-    from host.headers.reading import Reading
+    from host.headers.dialect_values import Reading
     from host.headers.rows import Row
 
     class Dialect(Protocol):

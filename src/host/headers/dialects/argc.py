@@ -4,7 +4,7 @@ https://github.com/sigoden/argc, "Specification". What stands below `@cmd` belon
 the script itself, of which nothing is known here.
 """
 
-from host.headers.reading import Reading, comments_in, value_of
+from host.headers.dialect_values import Reading, comments_in, value_of
 from host.headers.rows import TAG
 from host.words import is_name, is_word
 

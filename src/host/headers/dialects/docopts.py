@@ -3,7 +3,7 @@
 https://github.com/docopt/docopts. Such a line is prose, or a usage in the notation of sub.
 """
 
-from host.headers.reading import Reading
+from host.headers.dialect_values import Reading
 from host.headers.rows import COMMENT, GAP
 
 TYPE_CHECKING = False

@@ -3,7 +3,7 @@
 https://mise.jdx.dev/tasks/file-tasks.html. The arguments of such a task are in the dialect `usage`.
 """
 
-from host.headers.reading import Reading, comments_in, value_of
+from host.headers.dialect_values import Reading, comments_in, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

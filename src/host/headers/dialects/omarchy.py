@@ -3,7 +3,7 @@
 https://github.com/basecamp/omarchy, `bin`.
 """
 
-from host.headers.reading import Reading, comments_in, value_of
+from host.headers.dialect_values import Reading, comments_in, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

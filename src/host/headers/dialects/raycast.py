@@ -3,7 +3,7 @@
 https://github.com/raycast/script-commands.
 """
 
-from host.headers.reading import Reading, comments_in, parsed_json, value_of
+from host.headers.dialect_values import Reading, comments_in, parsed_json, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

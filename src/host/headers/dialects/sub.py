@@ -3,7 +3,7 @@
 https://github.com/qrush/sub, https://github.com/rbenv/rbenv. Other scripts have such lines, too.
 """
 
-from host.headers.reading import Reading, value_of
+from host.headers.dialect_values import Reading, value_of
 from host.headers.rows import GAP, LATE, SKIP, TAG
 
 TYPE_CHECKING = False

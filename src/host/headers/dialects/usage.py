@@ -4,7 +4,7 @@ The lines are one document in KDL (https://kdl.dev); `arg`, `flag` and `about` a
 https://usage.jdx.dev/spec.
 """
 
-from host.headers.reading import Reading, comments_in
+from host.headers.dialect_values import Reading, comments_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

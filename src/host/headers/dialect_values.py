@@ -1,4 +1,4 @@
-"""What one dialect says of a script, and the values that several dialects write alike."""
+"""What one dialect says of a script: each value of a tag that its key accepts."""
 
 from host.errors import DefinitionError
 from host.files.json_file import parse_json
