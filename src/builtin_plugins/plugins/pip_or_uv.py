@@ -173,7 +173,10 @@ class Installer(NamedTuple):
         Its options say what it may build; unless it `can_build`, it finds no version control.
         """
         command = [find_uv(self.environ), "--color", "never", "--no-progress"]
-        # uv reads the settings of a project; the one in the caller's directory is not asked.
+        # uv reads the settings of the nearest project: neither that of the caller's directory nor
+        # one above this directory is asked.
+        with open(os.path.join(self.area, "pyproject.toml"), "w") as project:
+            project.write("[tool.uv]\n")
         command += ["--project", self.area]
 
         count = 2 if arguments[0] == "pip" else 1

@@ -255,7 +255,7 @@ def _find(
     """Return what pip or uv would install for the requirements `wanted`."""
     if has_pip():
         return _find_with_pip(wanted, options, change, can_build=bool(sources))
-    return _find_with_uv(wanted, options, change, can_build=bool(sources))
+    return _find_with_uv(wanted, options, sources, change)
 
 
 def _find_with_pip(
@@ -294,15 +294,19 @@ def _find_with_pip(
 
 
 def _find_with_uv(
-    wanted: Sequence[str], options: Sequence[str], change: Change, *, can_build: bool
+    wanted: Sequence[str],
+    options: Sequence[str],
+    sources: Collection[str],
+    change: Change,
 ) -> _Found:
     command = ("pip", "compile", "-", "--python", sys.executable, "--quiet")
+    _check_settings_of_uv([*command, "--no-header", *options], sources, change)
     lock = ["--no-header", "--format", "pylock.toml", *options]
     # An option replaces the value of its variable.
     for path in change.session.environ.get("UV_CONSTRAINT", "").split():
         lock += ["--constraint", path]
     given = "\n".join([*wanted, ""])
-    answer = change.installer.uv(*command, *lock, given=given, can_build=can_build)
+    answer = change.installer.uv(*command, *lock, given=given, can_build=bool(sources))
     if answer.failed:
         return _Found(answer)
 
@@ -320,6 +324,22 @@ def _find_with_uv(
         hashes = file.get("hashes", {})
         packages.append(_package(name, item["version"], _url(file), hashes))
     return _Found(answer, packages, direct)
+
+
+def _check_settings_of_uv(
+    command: Sequence[str], sources: Collection[str], change: Change
+) -> None:
+    """Raise OperationError if uv's settings let it build more than `sources`.
+
+    They are added to the options, so that no option overrides them.
+    """
+    answer = change.installer.uv(*command, "--emit-build-options", can_build=False)
+    found = set(checked_output(answer, "its settings").splitlines()) - {""}
+    expected = {"--only-binary :all:", *[f"--no-binary {name}" for name in sources]}
+    if found != expected:
+        options = ", ".join(sorted(found ^ expected))
+        what = f"the settings of uv change what may be built: {options}"
+        raise OperationError(what, "remove them from uv.toml, or set UV_NO_CONFIG=1")
 
 
 def _place_of_wheel(file: Mapping[str, Any]) -> int:
@@ -412,13 +432,20 @@ def install_into(
     entry: Entry,
     packages: Sequence[Package],
     wheel: str,
+    agreed: Collection[str],
     change: Change,
 ) -> None:
     """Install packages, and the own wheel of `entry` if any, into a new folder.
 
-    A file whose checksum is known must have it. Raises OperationError if the folder lacks a package
-    afterwards: pip skips what it cannot place, with status 0.
+    Only the packages `agreed` may be built. A file whose checksum is known must have it. Raises
+    OperationError if the folder lacks a package afterwards: pip skips what it cannot place, with
+    status 0.
     """
+    sources = [package.name for package in packages if package.built]
+    unasked = ", ".join(sorted(set(sources) - set(agreed)))
+    if unasked:
+        raise OperationError(f"{entry.name}: nobody agreed to build {unasked}")
+
     checksums = {}
     names = []
     for package in packages:
@@ -429,7 +456,6 @@ def install_into(
         sha256 = verified_sha256(wheel, "")
         checksums[f"{entry.name} @ {file_address(wheel)}"] = (sha256,)
 
-    sources = [package.name for package in packages if package.built]
     options = ["--target", folder, "--no-deps", *_binary_options(sources)]
     lines = _with_checksums(checksums)
     options += ["--requirement", _write_lines("requirements.txt", lines, change)]

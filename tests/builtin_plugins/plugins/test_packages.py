@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from builtin_plugins.plugins.change import Change
+from builtin_plugins.plugins.resolution import install_into
+from builtin_plugins.registry.entry import Entry, Package
+from host import OperationError
 from testing.packages import Environment, answering
 from testing.plugin_sources import (
     listed,
@@ -56,6 +60,13 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     failed = plugin(made, "update", "--yes")
     assert failed.status == 1
     assert "`backend.get_requires_for_build_wheel` failed" in failed.stderr
+
+
+def test_only_what_the_user_agreed_to_is_built(tmp_path: Path) -> None:
+    change = Change(None, str(tmp_path), 1.0)  # type: ignore[arg-type]
+    packages = [Package(name, "1.0", built=name != "c") for name in "abc"]
+    with pytest.raises(OperationError, match="acme: nobody agreed to build b$"):
+        install_into("folder", Entry("acme", "pip"), packages, "", {"a": "1.0"}, change)
 
 
 def test_nothing_of_a_wheel_runs_before_the_question(

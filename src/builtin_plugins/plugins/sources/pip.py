@@ -192,6 +192,9 @@ class PipSource(PluginSource):
             addressed = package_folder.addressed_requirement(required)
             if addressed:
                 raise from_address(entry.name, addressed)
+            script = package_folder.script_with_path(wheel)
+            if script:
+                raise PluginError(f"{entry.name}: the script {script} names a path")
 
         if entry.packages:
             return self._stage_recorded(entry, change, wheel, agreed)
@@ -232,7 +235,8 @@ class PipSource(PluginSource):
             change.messages.line(what)
         # The files that were built are the same everywhere, and are checked before the build.
         built = [package for package in entry.packages if package.built]
-        return self._unpack(entry, change, wheel, [*found.packages, *built])
+        packages = [*found.packages, *built]
+        return self._unpack(entry, change, wheel, packages, agreed)
 
     def _stage_newest(
         self, entry: Entry, change: Change, wheel: str, agreed: Mapping[str, str]
@@ -245,10 +249,15 @@ class PipSource(PluginSource):
             return PluginVersion(entry, unbuilt=resolution.unbuilt)
 
         entry = entry.replaced(packages=resolution.packages)
-        return self._unpack(entry, change, wheel, resolution.packages)
+        return self._unpack(entry, change, wheel, resolution.packages, agreed)
 
     def _unpack(
-        self, entry: Entry, change: Change, wheel: str, packages: Sequence[Package]
+        self,
+        entry: Entry,
+        change: Change,
+        wheel: str,
+        packages: Sequence[Package],
+        agreed: Mapping[str, str],
     ) -> PluginVersion:
         """Unpack `packages`, and the package's own `wheel` if any, into the staged folder.
 
@@ -256,7 +265,7 @@ class PipSource(PluginSource):
         """
         name = entry.name
         change.messages.line(f"installing {name}")
-        install_into(change.files, entry, packages, wheel, change)
+        install_into(change.files, entry, packages, wheel, agreed, change)
 
         if not package_folder.entry_points(name, change.files):
             what = f"{name} is not a plugin: it has no entry point in the group {GROUP}"
@@ -377,7 +386,7 @@ class IndexPackage(PipSource):
         kept = IndexPackage(entry, requirement).kept_version(change)
         if kept is not None:
             return kept
-        return self._unpack(entry, change, "", resolution.packages)
+        return self._unpack(entry, change, "", resolution.packages, agreed)
 
 
 class Wheel(PipSource):

@@ -365,6 +365,13 @@ def test_refused_wheels(with_uv: Environment, tmp_path: Path) -> None:
     assert plugin(made, "add", str(module)).stderr.splitlines()[-1] == (
         "cli: acme-cli: host.pyc would take the place of a module of cli-host"
     )
+    scripts = ("../../mark = acme_cli:x", f"mark = {tmp_path}/mark = acme_cli:x")
+    for script in scripts:
+        path = with_uv.acme("1.0", scripts=f"[console_scripts]\n{script}\n")
+        name, _, _ = script.partition(" = ")
+        assert plugin(made, "add", str(path)).stderr.splitlines()[-1] == (
+            f"cli: acme-cli: the script {name} names a path"
+        )
     evil = tmp_path / "evil-1.0-py3-none-any.whl"
     evil.write_bytes(b"PK\x03\x04")
     done = plugin(made, "add", str(evil))
@@ -460,6 +467,35 @@ def test_settings_that_would_install_elsewhere_or_something_else(
     done = plugin(made, "add", "pip:acme-cli", env=odd)
     assert done.status == 0, done.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
+    assert not mark.exists()
+
+
+def test_settings_of_uv_build_nothing_before_the_question(
+    with_uv: Environment, tmp_path: Path
+) -> None:
+    """Those of a project around the installation do not apply; those of the user are named."""
+    made, mark = with_uv.made, tmp_path / "mark"
+    with_uv.source(with_uv.acme("2.0"), mark)
+    with_uv.acme("1.0")
+    builds = 'no-binary-package = ["acme-cli"]\n'
+    project = f'[project]\nname = "team"\nversion = "1"\n[tool.uv]\n{builds}'
+    made.write({"pyproject.toml": project, "plugins/uv.toml": builds})
+    assert plugin(made, "add", "pip:acme-cli").status == 0
+    assert listed(made)["acme-cli"]["version"] == "1.0"
+
+    config = made.home / ".config/uv/uv.toml"
+    found = config.read_text()
+    for setting, option in (
+        (builds, "--no-binary acme-cli"),
+        ('[pip]\nonly-binary = [":none:"]\n', "--only-binary :all:"),
+    ):
+        config.write_text(f"{found}{setting}")
+        refused = plugin(made, "update", "acme-cli")
+        assert refused.status == 1
+        assert refused.stderr.splitlines()[-1] == (
+            f"cli: the settings of uv change what may be built: {option}; "
+            "remove them from uv.toml, or set UV_NO_CONFIG=1"
+        )
     assert not mark.exists()
 
 
