@@ -18,10 +18,11 @@ from builtin_plugins.self_commands.templates import fill_template
 from host import CommandDeclaration
 from host.arguments.spec import explanation, term, usage_of
 from host.catalog.declared_commands import parse_declared
-from host.pages.global_options import OPTIONS
+from host.global_options import OPTIONS
 from host.pages.listings import root_notes
-from host.pages.topics import DOCS, TOPICS, topic
+from host.pages.topics import DOCS, topic
 from host.processes.importing import load_reference
+from host.words import TOPICS
 
 _PROJECT = Path(__file__).parents[1]
 SHARE = _PROJECT / "release" / "share"

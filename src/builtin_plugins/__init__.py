@@ -2,7 +2,7 @@
 
 commands_folder     the directory `commands/`
 registry            the directories in `plugins/`, and their registry
-env_sources         settings.conf, `.env` files and `envs`
+variable_sources    settings.conf, `.env` files and `envs`
 installed_when      the check mark of `setup` commands whose tool is installed
 renderers           listings as text, JSON or a tree
 setup               the installer of desktop applications
@@ -14,5 +14,5 @@ authoring           `self new`, `edit`, `import`
 browsing            `self list`, `search`, `pick`
 history             the history of runs
 
-`store`, `self_commands` and `library` have no hooks; the plugins share them.
+`self_commands` and `library` have no hooks; the plugins share them.
 """

@@ -1,4 +1,4 @@
-"""Find the installation, plan the run and execute it; `host.pages` handles everything else."""
+"""Find the installation, plan the run and execute it; `host.dispatch` handles everything else."""
 
 import _signal  # `signal` imports `enum`, which is slow
 import gc
@@ -14,8 +14,17 @@ if gc.isenabled():
 # The folders of this package. Their `__init__.py` have only a docstring, and a run would spend an
 # eighth of its system calls on finding and reading them, so their modules are made here.
 ROOMS = (
-    *("arguments", "catalog", "files", "headers", "launch"),
-    *("lock", "pages", "processes", "projects", "variables"),
+    *(
+        "arguments",
+        "asking",
+        "catalog",
+        "click",
+        "dispatch",
+        "files",
+        "headers",
+        "launch",
+    ),
+    *("lock", "pages", "processes", "projects", "session", "tab", "variables"),
 )
 
 
@@ -45,9 +54,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from host.global_options import GlobalOptions
     from host.installation import Layout, OpenInstallation
     from host.lock.lock import Lock
-    from host.pages.global_options import GlobalOptions
 
 COMPLETE = "--complete"  # what a shell's completion passes before the words of its line
 
@@ -70,7 +79,7 @@ def main() -> int:
         messages.error(error.what, error.remedy, error.suggestions, error.said)
         return error.status
     except KeyboardInterrupt:
-        from host.processes.interrupts import die_of
+        from host.processes.own_interrupts import die_of
 
         return die_of(_signal.SIGINT)
     except Exception as failure:
@@ -137,7 +146,7 @@ def read_request(
     options: "GlobalOptions | None" = None
     switches: frozenset[str] = frozenset()
     if words and words[0].startswith("-") and words[0] != COMPLETE:
-        from host.pages.global_options import read_options
+        from host.global_options import read_options
 
         options = read_options(words, messages)
         words = options.words
@@ -154,7 +163,7 @@ def read_request(
 
 
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
-    """Execute the command that `argv` names, or let `host.pages` handle the words."""
+    """Execute the command that `argv` names, or let `host.dispatch` handle the words."""
     layout = find_layout(argv[0], environ)
     request = read_request(argv[1:], environ, messages)
     if not request.may_run:
@@ -164,7 +173,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     installation = open_installation(layout, environ)
     lock = _current_lock(installation, messages, safe=request.safe)
     if request.words[0] == COMPLETE:
-        from host.pages.completion import reply
+        from host.tab.candidates import reply
 
         posix.write(1, encode(reply(request.words[1:], installation, lock)))
         return 0
@@ -184,13 +193,13 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         return _answer(request, layout, environ, messages, (installation, lock))
     is_help = run.definition.click is not None and ends_in_help(run.arguments)
     if is_help and not run.is_plain:
-        from host.pages.click_child import child_of_run
+        from host.click.click_child import child_of_run
 
         # click's help needs no question, secret or lock of a run, and is not recorded. Otherwise,
         # click prints it in the run, behind what the functions of the groups print.
         if child_of_run(run).prints_asked_help(run.arguments):
             return 0
-    from host.run_command import UserQuestions, execute
+    from host.launch.execute import UserQuestions, execute
 
     questions = UserQuestions(may_ask=request.may_ask, assume_yes=request.assume_yes)
     return execute(run.replaced(questions=questions), messages)
@@ -203,13 +212,13 @@ def _answer(
     messages: Messages,
     start: "tuple[OpenInstallation, Lock] | None" = None,
 ) -> int:
-    """Let `host.pages` handle the words: a page, a listing, a command of the program or a mistake.
+    """Let `host.dispatch` handle the words: a page, a listing, a command of `self`, a mistake.
 
     `start` has the installation and its lock if they were read already.
     """
-    from host.pages.global_options import GlobalOptions
-    from host.pages.routes import run_cli
-    from host.pages.session import Session
+    from host.dispatch.routes import run_cli
+    from host.global_options import GlobalOptions
+    from host.session.session import Session
 
     options = request.options or GlobalOptions(tuple(request.words))
     explains = options.explain and not (options.help or options.version)
@@ -239,7 +248,7 @@ def _current_lock(
         lock = read_lock(installation.locks, installation.key)
         if lock is not None:
             return lock
-    from host.pages.session import Session
+    from host.session.session import Session
 
     layout = installation.layout
     session = Session(layout, installation.environ, messages, safe=safe)

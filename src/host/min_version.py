@@ -5,7 +5,7 @@ import sys
 from host.errors import Problem
 from host.hook_marker import OWN_DISTRIBUTION
 from host.installation import program_name
-from host.processes.requirements import is_version, satisfies
+from host.processes.required_programs import is_version, satisfies
 
 
 def version_problem(path: str, wanted: str) -> Problem | None:

@@ -9,30 +9,30 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from host.arguments.masking import masked_words
 from host.arguments.parser import CommandLine, MissingArgumentsError, parse
+from host.arguments.secret_words import masked_words
+from host.asking.prompt import ask_missing
 from host.caller import FRAMEWORK_NAMES, RUN, allows_questions, is_on
+from host.catalog.contents import command_of
+from host.click.click_child import ClickChild, child_of
 from host.errors import HostError, MissingError, UsageError
 from host.installation import Layout
 from host.launch.plan import find_named
 from host.launch.python_command import ASSUME_YES, INNER_RUN, NO_INPUT, is_told
 from host.listing import Category, Command
 from host.messages import Messages
-from host.pages.click_child import ClickChild, child_of
-from host.pages.contents import command_of
 from host.pages.explain import plan_of
-from host.pages.lookup import find_command, find_whole
-from host.pages.prompt import ask_missing
-from host.pages.session import Session
-from host.pages.skills import find_skills
 from host.pages.variables import variables_of
 from host.questions import can_ask
 from host.records import ClickCommand, Plan, Skill
+from host.session.lookup import find_command, find_whole
+from host.session.session import Session
+from host.skills import find_skills
 from host.variables.layers import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.launch.caller_records import RecordedRun
+    from host.launch.record_for_caller import RecordedRun
 
 
 class Program:
@@ -264,7 +264,7 @@ class Program:
 
             [word for word, description in program.candidates(("deploy", "app"), "pro")]
         """
-        from host.pages.completion import Completer
+        from host.tab.candidates import Completer
 
         completer = Completer(self._session.installation, self._session.lock)
         offer = completer.words(list(words), current)
@@ -412,7 +412,7 @@ class Program:
             recorded.finish(done.returncode)
         """
         # Few commands record runs of others.
-        from host.launch.caller_records import RecordedRun
+        from host.launch.record_for_caller import RecordedRun
 
         command = self.find(words)
 

@@ -6,6 +6,16 @@ if TYPE_CHECKING:
 
 SELF = "self"  # the first word of the commands that manage the program itself
 RESERVED_WORDS = (SELF, "help")  # first words that no folder can define
+TOPICS = (  # the words after `help`; `host.pages.topics` has their pages
+    "options",
+    "definitions",
+    "arguments",
+    "precedence",
+    "env-files",
+    "plugins",
+    "exit-status",
+    "colour",
+)
 _LONGEST = 64  # characters of a word
 WORD_RULE = "use at most 64 letters, digits and ._- for a word, and begin with a letter or digit"
 

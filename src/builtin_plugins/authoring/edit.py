@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from builtin_plugins.self_commands.decorator import WORDS, argument, self_command
 from host import DefinitionError, MissingError, OperationError, find_program
 from host.catalog.catalog import Match
-from host.pages.lookup import find_whole
-from host.pages.session import Session
+from host.session.lookup import find_whole
+from host.session.session import Session
 
 _EDITORS = ("vi", "nano")
 # A program, not words of the shell.

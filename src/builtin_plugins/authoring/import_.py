@@ -26,16 +26,16 @@ from builtin_plugins.library.files.undo import (
     signals_blocked,
     undoing,
 )
+from builtin_plugins.library.versioned_directory import staging
 from builtin_plugins.registry.directory import MANIFEST, names_in, read_plugin
 from builtin_plugins.registry.entry import NAME_RULE, Entry, is_plugin_name
 from builtin_plugins.registry.registry import read_registry
 from builtin_plugins.self_commands.decorator import YES, argument, self_command, text
-from builtin_plugins.self_commands.pages import plural
+from builtin_plugins.self_commands.printed_tables import plural
 from builtin_plugins.self_commands.project import nearest_project
 from builtin_plugins.self_commands.questions import ask_to_continue
-from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
-from host.pages.session import Session
+from host.session.session import Session
 
 _SHEBANG = "#!/bin/sh\n"
 

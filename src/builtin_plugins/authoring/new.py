@@ -7,6 +7,7 @@ from pathlib import Path
 
 from builtin_plugins.library.files.atomic import write_file
 from builtin_plugins.library.files.file_lock import file_lock
+from builtin_plugins.library.versioned_directory import staging
 from builtin_plugins.registry.entry import is_plugin_name
 from builtin_plugins.self_commands.decorator import (
     DESCRIPTION,
@@ -16,10 +17,9 @@ from builtin_plugins.self_commands.decorator import (
     self_command,
 )
 from builtin_plugins.self_commands.templates import fill_template
-from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
 from host.catalog.script_names import script_word
-from host.pages.session import Session
+from host.session.session import Session
 from host.words import RESERVED_WORDS, WORD_RULE
 
 _LANGUAGES = ["bash", "python", "node", "sh"]

@@ -8,8 +8,8 @@ from builtin_plugins.self_commands.decorator import (
 )
 from host import UsageError
 from host.pages.listings import listing_text
-from host.pages.lookup import find_whole
-from host.pages.session import Session
+from host.session.lookup import find_whole
+from host.session.session import Session
 
 
 @self_command(

@@ -10,14 +10,14 @@ from builtin_plugins.self_commands.decorator import WORDS, argument, self_comman
 from builtin_plugins.self_commands.questions import why_not_asked
 from host import Command, OperationError, Program
 from host.arguments.parser import MissingArgumentsError, parse
+from host.asking.prompt import ask_missing, read_line
 from host.caller import caller_words
+from host.catalog.contents import command_of
 from host.launch.shell_file import OPTION
-from host.pages.contents import command_of
-from host.pages.lookup import find_whole
-from host.pages.prompt import ask_missing, read_line
-from host.pages.session import Session
 from host.processes.programs import find_program
 from host.projects.trust import is_trusted
+from host.session.lookup import find_whole
+from host.session.session import Session
 from host.text import encode, printable
 from host.text_width import shortened, width_of
 

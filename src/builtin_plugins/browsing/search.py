@@ -10,7 +10,7 @@ from builtin_plugins.self_commands.decorator import (
 )
 from host import Category, Command, OperationError
 from host.pages.listings import rendered
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

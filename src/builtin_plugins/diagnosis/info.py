@@ -4,11 +4,11 @@ import platform
 import sys
 
 from builtin_plugins.self_commands.decorator import FORMAT, self_command
-from builtin_plugins.self_commands.pages import show_facts
+from builtin_plugins.self_commands.printed_tables import show_facts
 from host.catalog.catalog import Catalog
+from host.catalog.contents import contents
 from host.lock.lock import Lock
-from host.pages.contents import contents
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

@@ -2,7 +2,7 @@
 
 from builtin_plugins.self_commands.decorator import self_command
 from host.lock.lock import read_lock
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

@@ -9,14 +9,14 @@ from builtin_plugins.self_commands.decorator import (
     argument,
     self_command,
 )
-from builtin_plugins.self_commands.pages import show_facts
+from builtin_plugins.self_commands.printed_tables import show_facts
 from host import HostError
 from host.catalog.catalog import Match
+from host.catalog.contents import command_of
 from host.launch.plan import entrypoint_path
-from host.pages.contents import command_of
-from host.pages.lookup import find_command
-from host.pages.session import Session
 from host.processes.programs import start_of
+from host.session.lookup import find_command
+from host.session.session import Session
 
 
 @self_command(

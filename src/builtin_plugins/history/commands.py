@@ -27,16 +27,14 @@ from builtin_plugins.self_commands.decorator import (
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError, UsageError, printable
 from host.caller import xdg_home
-from host.launch.history import history_path
-from host.pages.session import Session
+from host.launch.history_record import history_path
+from host.session.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from builtin_plugins.history.store import RunStore
+    from builtin_plugins.history.read_database import RunStore
 
-_ID = argument(
-    "id", required=True, complete="builtin_plugins.history.completion:run_ids"
-)
+_ID = argument("id", required=True, complete="builtin_plugins.history.run_ids:run_ids")
 _LIMIT = {
     **text("--limit", "N", "At most N runs; 0 means all."),
     "type": "integer",
@@ -54,7 +52,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
     argument(
         "words...",
         "A category or command (default: all).",
-        complete="host.pages.completion:command_words",
+        complete="host.tab.candidates:command_words",
     ),
     argument("--failed", "Only runs with a status other than 0."),
     argument("--running", "Only runs that have not ended."),
@@ -238,7 +236,7 @@ def run_store(session: Session) -> RunStore:
     """
     try:
         # Imported here, because the commands are declared whenever the lock is built.
-        from builtin_plugins.history.store import RunStore
+        from builtin_plugins.history.read_database import RunStore
     except ModuleNotFoundError as missing:
         what = f"the history needs SQLite, which this Python lacks ({missing})"
         remedy = f"use another Python than {sys.executable}"

@@ -1,1 +1,1 @@
-"""Files, archives, downloads, git and progress on the terminal."""
+"""Files, versions of a directory, archives, downloads, git and progress on the terminal."""

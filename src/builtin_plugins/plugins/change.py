@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from builtin_plugins.library.git import Git, login_of
+from builtin_plugins.library.versioned_directory import staging
 from builtin_plugins.plugins.pip_or_uv import Installer
 from builtin_plugins.registry.entry import FILES_DIR
 from builtin_plugins.registry.registry import Registry, RegistryFile
-from builtin_plugins.store.versions import staging
 from host import Messages
-from host.pages.session import Session
+from host.session.session import Session
 
 
 def _no_registry() -> Registry:

@@ -10,8 +10,8 @@ from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.version import PluginVersion, Words
 from host import PluginError
 from host.catalog.catalog import Catalog, Match
+from host.catalog.contents import contents
 from host.lock.lock import Lock
-from host.pages.contents import contents
 from host.words import RESERVED_WORDS
 
 

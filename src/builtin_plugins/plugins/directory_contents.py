@@ -17,12 +17,12 @@ from builtin_plugins.self_commands.left_out import left_out
 from host import Definition, Messages, PluginError, Problem
 from host.catalog.catalog import Catalog
 from host.catalog.command_files import FolderNode
+from host.catalog.contents import Contents, contents
 from host.files.json_file import Fields, read_json
 from host.files.paths import read_regular
 from host.lock.lock import Lock
-from host.pages.contents import Contents, contents
-from host.pages.skills import skill_names
 from host.record_base import CommandTree
+from host.skills import skill_names
 
 _HOOKS_LIMIT = 1 << 20  # maximum size of a hooks file in bytes
 _HOOK = re.compile(r"(?ms)^[ \t]*@(?:\w+\.)*hookimpl\b.*?^[ \t]*def[ \t]+(\w+)")

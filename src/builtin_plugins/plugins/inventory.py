@@ -8,21 +8,21 @@ from builtin_plugins.registry import directory
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.registry import Registry, read_registry
 from builtin_plugins.registry.version import PluginVersion
-from host import Record, UsageError, masked_text
+from host import Record, SourceError, UsageError, masked_text
 from host.catalog.catalog import Catalog
 from host.catalog.declared_commands import Declared
 from host.lock import broken
 from host.lock.first_words import files_by_word
 from host.lock.lock import Lock
 from host.lock.plugin import Plugin
-from host.pages.session import Session
 from host.record_base import CommandTree
+from host.session.session import Session
 from host.suggestions import closest
 from host.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Literal
 
 
@@ -79,7 +79,7 @@ class KnownPlugin(Record):
 
     def described(self) -> dict[str, Any]:
         """Return the plugin as the JSON listing shows it."""
-        from host.pages.contents import contents  # imported here: only JSON needs it
+        from host.catalog.contents import contents  # imported here: only JSON needs it
 
         commands = []
         for command in contents(Catalog(self.own), (), deep=True).commands:
@@ -282,7 +282,23 @@ def _why_broken(in_lock: Sequence[Plugin], lock: Lock) -> str:
         names.add(point.name)
         if point.broken and not point.missing:
             reasons.append(point.broken)
-    return "; ".join([*reasons, *broken.unreadable_variables(lock, names)])
+    return "; ".join([*reasons, *_unreadable_variables(lock, names)])
+
+
+def _unreadable_variables(lock: Lock, plugins: set[str]) -> Iterator[str]:
+    """Yield why files of variables, declared by plugins of these names, cannot be read."""
+    for source in lock.sources:
+        if source.plugin not in plugins:
+            continue
+
+        # Imported here because few plugins have sources.
+        from host.variables.dotenv import read_env_text
+
+        for path in source.files:
+            try:
+                read_env_text(path)
+            except SourceError as failure:
+                yield failure.what
 
 
 def _is_in_environment(entry: Entry, plugins_dir: str) -> bool:

@@ -5,14 +5,14 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from builtin_plugins.plugins.plan import Plan, Update
+from builtin_plugins.plugins.plan_change import Plan, Update
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.version import PluginVersion, Words
-from builtin_plugins.self_commands.pages import columns, plural
+from builtin_plugins.self_commands.printed_tables import columns, plural
 from host import Definition, Problem, masked_text
-from host.pages.session import Session
-from host.pages.skills import skill_names
+from host.session.session import Session
+from host.skills import skill_names
 
 _MOST_ROWS = 30  # of commands in a preview without --verbose
 _MOST_NAMES = 10  # in a line of a preview without --verbose

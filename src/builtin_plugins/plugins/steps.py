@@ -9,7 +9,7 @@ from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import HostError
-from host.pages.session import Session
+from host.session.session import Session
 
 # Seconds. An installer that contradicting requirements stop ends sooner than one whose index
 # does not answer: pip tries that five times again.

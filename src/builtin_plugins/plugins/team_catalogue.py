@@ -24,7 +24,7 @@ from host import DefinitionError, OperationError, Problem, UsageError
 from host.errors import InstallationError
 from host.files.json_file import Fields, parse_json
 from host.files.paths import read_regular
-from host.pages.session import Session
+from host.session.session import Session
 from host.suggestions import closest
 
 _NAME_IN_GIT = "catalogue.json"

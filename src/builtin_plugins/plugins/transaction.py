@@ -19,8 +19,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from builtin_plugins.library.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.library.files.file_lock import OnWait, file_lock
 from builtin_plugins.library.files.undo import undoing
+from builtin_plugins.library.versioned_directory import staging
 from builtin_plugins.plugins.change import Change
-from builtin_plugins.plugins.plan import Add, Nothing, Plan, Restore, plan_change
+from builtin_plugins.plugins.plan_change import Add, Nothing, Plan, Restore, plan_change
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.registry.directory import (
     ENTRY_FILE,
@@ -36,9 +37,8 @@ from builtin_plugins.registry.entry import VERSIONS, Entry, is_plugin_name
 from builtin_plugins.registry.registry import Registry, read_registry
 from builtin_plugins.registry.registry_writer import write_registry
 from builtin_plugins.registry.version import PluginVersion
-from builtin_plugins.store.versions import staging
 from host import OperationError, PluginError
-from host.pages.session import Session
+from host.session.session import Session
 
 CALL_SECONDS = 600.0  # limit for each download, git call or pip run
 _EARLIER_VERSIONS = 3  # number of versions kept besides the current one

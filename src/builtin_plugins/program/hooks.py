@@ -10,7 +10,7 @@ from host import CategoryDeclaration, CommandDeclaration, hookimpl
 def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield from commands_of(
         "builtin_plugins.program",
-        "completion",
+        "completion_code",
         "uninstall",
         "update",
         "version",

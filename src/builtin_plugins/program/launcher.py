@@ -20,8 +20,8 @@ from host import OperationError
 from host.caller import home, xdg_home
 from host.files.paths import read_regular
 from host.installation import Layout
-from host.pages.session import Session
 from host.processes.importing import complete_import_path
+from host.session.session import Session
 
 # Linux splits a shebang at its first blank and reads only 255 bytes of it.
 _LONGEST_SHEBANG = 250

@@ -16,7 +16,7 @@ from builtin_plugins.self_commands.decorator import self_command
 from host import HostError, OperationError
 from host.caller import RUN, is_on
 from host.files.paths import read_regular
-from host.pages.session import Session
+from host.session.session import Session
 
 _DAY = 86_400
 _SERVER_SECONDS = 10.0  # time limit for git commands that contact the server

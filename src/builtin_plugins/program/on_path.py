@@ -11,7 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from builtin_plugins.library.files import atomic
-from builtin_plugins.program import completion
+from builtin_plugins.program import completion_code
 from builtin_plugins.program.launcher import (
     environment,
     in_venv,
@@ -21,8 +21,8 @@ from builtin_plugins.program.launcher import (
 )
 from host import find_program
 from host.caller import home
-from host.pages.session import Session
 from host.questions import is_agreed
+from host.session.session import Session
 
 
 class Start(NamedTuple):
@@ -142,15 +142,15 @@ def _can_be_written(folder: str) -> bool:
 def offer_completion(session: Session, name: str) -> None:
     """Ask on a terminal whether to install completion for the user's shell. Raises OSError."""
     environ = session.environ
-    shell = completion.uncompleted_shell(name, environ)
+    shell = completion_code.uncompleted_shell(name, environ)
     if not shell:
         return
     if not session.can_ask:
         return
 
-    path = completion.start_up_file(shell, name, environ)
+    path = completion_code.start_up_file(shell, name, environ)
     if is_agreed(f"Add completion with Tab to {path}?"):
-        completion.install_completion(shell, name, environ)
+        completion_code.install_completion(shell, name, environ)
 
 
 def scripts_of_user(environ: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from builtin_plugins.library.files.atomic import is_real_dir, remove_path
-from builtin_plugins.program import completion, launcher
+from builtin_plugins.program import completion_code, launcher
 from builtin_plugins.program.origin import origin_of_program
 from builtin_plugins.program.shells import SHELLS
 from builtin_plugins.program.shipped_files import (
@@ -19,8 +19,8 @@ from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError
 from host.caller import xdg_home
 from host.launch.exclusive import locks_directory
-from host.launch.history import history_path
-from host.pages.session import Session
+from host.launch.history_record import history_path
+from host.session.session import Session
 
 
 @self_command(
@@ -51,7 +51,7 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     lines = ["will be removed:"]
     lines += [f"  {path}" for path in removed]
     for shell in completed:
-        file = completion.start_up_file(shell, program, environ)
+        file = completion_code.start_up_file(shell, program, environ)
         lines.append(f"  the line in {file}")
     lines.append("will stay:")
     lines += _remaining(session, siblings, purge=purge)
@@ -61,7 +61,7 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     ask_to_continue(session, question, yes, "nothing was removed", required=True)
 
     for shell in completed:
-        completion.remove_completion(shell, program, environ)
+        completion_code.remove_completion(shell, program, environ)
     for shipped in shipped_files():  # an interrupted run may leave empty directories
         _remove_empty(os.path.join(root, shipped.relative.parent), root)
     for path in removed:
@@ -105,7 +105,7 @@ def _completed_shells(
 
     shells = []
     for shell in SHELLS:
-        if completion.completes(shell, program, environ):
+        if completion_code.completes(shell, program, environ):
             shells.append(shell)
     return shells
 

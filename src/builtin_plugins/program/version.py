@@ -3,7 +3,7 @@
 import sys
 
 from builtin_plugins.self_commands.decorator import FORMAT, self_command
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

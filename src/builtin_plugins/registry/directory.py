@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from typing import Any
 
-    from builtin_plugins.store.versions import Store
+    from builtin_plugins.library.versioned_directory import Store
 
 MANIFEST = "plugin.json"
 # the file with a version's entry and number; only this program writes it
@@ -215,7 +215,7 @@ def store_of(plugins_dir: str, name: str) -> Store:
     The registry decides which version is the current one. The link is for people and scripts.
     """
     # Imported here because a list of plugins needs no store.
-    from builtin_plugins.store.versions import Store
+    from builtin_plugins.library.versioned_directory import Store
 
     def is_own(path: str) -> bool:
         return read_kept_entry(path) is not None

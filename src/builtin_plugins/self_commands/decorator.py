@@ -82,13 +82,13 @@ FORMAT = argument("--format", value="FORMAT", choices=["text", "json"], default=
 LISTING_FORMAT = {
     **argument("--format", "text, json, tree or a plugin's format.", value="FORMAT"),
     "default": "text",
-    "complete": "host.pages.completion:formats",
+    "complete": "host.tab.candidates:formats",
 }
 NEW_NAME = argument("name", required=True, complete="none")
 PLUGIN = argument(
     "name",
     required=True,
-    complete="builtin_plugins.plugins.commands.name_completion:plugin_names",
+    complete="builtin_plugins.plugins.commands.plugin_names:plugin_names",
 )
 TIMEOUT = {
     **argument(
@@ -98,7 +98,7 @@ TIMEOUT = {
     "default": "600",
 }
 WORDS = argument(
-    "words...", required=True, complete="host.pages.completion:command_words"
+    "words...", required=True, complete="host.tab.candidates:command_words"
 )
 NEW_WORDS = {**WORDS, "complete": "none"}
 YES = argument("--yes", "Do not ask.")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from builtin_plugins.self_commands.pages import plural
+from builtin_plugins.self_commands.printed_tables import plural
 from host import Problem, Terminal, printable
 
 _STYLES = {"error": "[missing]", "hint": "hint", "fixed": "installed"}

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from builtin_plugins.library.files.atomic import write_file
 from host import OperationError
+from host.asking.ask_trust import introduction, remember
 from host.caller import home
-from host.pages.ask_trust import introduction, remember
-from host.pages.session import Session
 from host.projects.project_roots import project_roots
 from host.projects.projects import Project
+from host.session.session import Session
 
 _EXAMPLE = """\
 #!/usr/bin/env bash

@@ -1,8 +1,8 @@
 """Questions to the user at the terminal."""
 
 from host import OperationError
-from host.pages.session import Session
 from host.questions import FORBIDDEN, is_agreed
+from host.session.session import Session
 
 
 def ask_to_continue(

@@ -13,7 +13,7 @@ from builtin_plugins.registry.version import (
     relocated,
 )
 from host import HostError
-from host.pages.session import Session
+from host.session.session import Session
 
 
 def contained_plugins(session: Session, called: str = "") -> dict[str, PluginVersion]:

@@ -18,7 +18,7 @@ from builtin_plugins.plugins.directory_contents import read_commands
 from builtin_plugins.plugins.preview import command_lines, preview
 from builtin_plugins.plugins.sources.base import PluginSource
 from builtin_plugins.plugins.transaction import begin
-from builtin_plugins.program import completion, shipped_files
+from builtin_plugins.program import completion_code, shipped_files
 from builtin_plugins.program.launcher import (
     ensure_launcher,
     launchers_in,
@@ -28,7 +28,7 @@ from builtin_plugins.program.on_path import link_on_path
 from builtin_plugins.registry import registry
 from builtin_plugins.registry.entry import LOCAL
 from builtin_plugins.registry.version import PluginVersion
-from builtin_plugins.self_commands.pages import plural
+from builtin_plugins.self_commands.printed_tables import plural
 from builtin_plugins.self_commands.questions import ask_to_continue
 from builtin_plugins.team.contained import (
     contained_plugins,
@@ -38,8 +38,8 @@ from builtin_plugins.team.source import fetch, team_source
 from host import HostError, OperationError
 from host.caller import xdg_home
 from host.installation import Layout, read_config
-from host.pages.session import Session
 from host.record_base import CommandTree
+from host.session.session import Session
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 _GIT_SECONDS = 60.0
@@ -336,10 +336,10 @@ def _finish(
     # Completion calls the program by its name, which must lead to this installation.
     shell = ""
     if start.is_linked:
-        shell = completion.uncompleted_shell(name, environ)
+        shell = completion_code.uncompleted_shell(name, environ)
     if shell:
-        completion.install_completion(shell, name, environ)
-        path = completion.start_up_file(shell, name, environ)
+        completion_code.install_completion(shell, name, environ)
+        path = completion_code.start_up_file(shell, name, environ)
         lines.append(f"Tab completion is installed in {path}; open a new shell")
 
     session.show_lines(

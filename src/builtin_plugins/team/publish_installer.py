@@ -7,7 +7,7 @@ from builtin_plugins.self_commands.templates import fill_template
 from builtin_plugins.team.init import source_of_installation
 from builtin_plugins.team.source import team_source
 from host import UsageError
-from host.pages.session import Session
+from host.session.session import Session
 
 _SCHEMES = ("https", "ssh", "git", "file")
 

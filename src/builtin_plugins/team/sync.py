@@ -36,14 +36,14 @@ from builtin_plugins.registry.version import (
     relocated,
 )
 from builtin_plugins.self_commands.decorator import TIMEOUT, YES, self_command
-from builtin_plugins.self_commands.pages import plural
+from builtin_plugins.self_commands.printed_tables import plural
 from builtin_plugins.self_commands.questions import ask_to_continue
 from builtin_plugins.team.contained import changed_lines
 from builtin_plugins.team.init import prepare_git, session_of
 from builtin_plugins.team.source import check_installation
 from host import HostError, OperationError, printable
-from host.pages.session import Session
 from host.record_base import CommandTree
+from host.session.session import Session
 
 _GIT_SECONDS = 60.0  # limit for a call that contacts no server
 _MOST_NAMED = 5  # changed files that are named

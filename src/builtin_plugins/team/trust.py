@@ -6,10 +6,10 @@ from builtin_plugins.self_commands.decorator import FORMAT, argument, self_comma
 from builtin_plugins.self_commands.project import nearest_project
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError
-from host.pages.ask_trust import change_trusted, introduction, remember
-from host.pages.session import Session
+from host.asking.ask_trust import change_trusted, introduction, remember
 from host.projects.projects import Project
 from host.projects.trust import read_trusted
+from host.session.session import Session
 
 
 @self_command(

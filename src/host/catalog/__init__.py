@@ -5,6 +5,6 @@ keeps as `Declared`. A catalog opens it as `FolderNode` or `DeclaredNode`. Resol
 `Match` with the `Definition`. Listings show it as a `Command`.
 
 The stages of an installation: `Layout` has its paths, `OpenInstallation` adds the content of
-cli.json, and `Session` (`host.pages`) adds the lock, the catalog and the terminal for everything
+cli.json, and `Session` (`host.session`) adds the lock, the catalog and the terminal for everything
 that runs in this process. `Program` is the public view of a session.
 """

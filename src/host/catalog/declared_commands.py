@@ -115,7 +115,7 @@ def parse_declared(
     """Return the definition that the plugin `owner` declares in code. Raises DefinitionError.
 
     A command's `entrypoint` is a Python reference; a category has none. Arguments of built-in
-    plugins (`ours`) may have a reference as `complete`: see host.pages.completion.
+    plugins (`ours`) may have a reference as `complete`: see host.tab.candidates.
     """
     values = dict(fields)
     text = values.pop("text", "")  # the help text of a built-in command

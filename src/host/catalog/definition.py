@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from host.arguments.spec import Argument
     from host.catalog.run_keys import Supervision
     from host.errors import Problem
-    from host.processes.requirements import Requirement
+    from host.processes.required_programs import Requirement
     from host.projects.projects import Project
     from host.variables.required import RequiredVariable
     from host.variables.secret_declarations import SecretReference
@@ -195,7 +195,7 @@ class Definition:
         self.own_requires: tuple[Requirement, ...] = ()
         programs = fields.array("requires", "an array of names and objects")
         if programs:
-            from host.processes.requirements import read_requirements
+            from host.processes.required_programs import read_requirements
 
             self.own_requires = read_requirements(fields, programs)
 

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.launch.history import EndedRun, StartedRun
+    from host.launch.history_record import EndedRun, StartedRun
     from host.messages import Messages
     from host.plugin_functions import AfterRun
 

@@ -3,8 +3,8 @@
 import shlex
 
 from host.errors import NotConfirmedError
-from host.launch.history import user_name
-from host.launch.run_records import caller_of, current_directory, shown_arguments
+from host.launch.history_record import user_name
+from host.launch.record_this_run import caller_of, current_directory, shown_arguments
 from host.processes.bounded_child import supervise_call
 from host.processes.importing import complete_import_path, enter_plugin, load_reference
 from host.records import PlannedRun

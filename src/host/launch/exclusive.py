@@ -11,7 +11,7 @@ import time
 from host.errors import HostError, Problem
 from host.files.json_file import parse_json
 from host.files.paths import join
-from host.launch.history import user_name, utc_time
+from host.launch.history_record import user_name, utc_time
 from host.launch.state_files import installation_name, open_own
 from host.record_base import Record
 from host.text import encode, printable, quoted, value_hash

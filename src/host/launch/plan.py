@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from host.installation import OpenInstallation
     from host.plugin_functions import BeforeRun
     from host.processes.process import Exec
-    from host.variables.environment import SourceReader
     from host.variables.layers import Layers
     from host.variables.path_folders import PathFolder
+    from host.variables.read_sources import SourceReader
 
     Report = Callable[[Problem], None]  # takes a problem that does not prevent the run
 
@@ -147,7 +147,7 @@ class Run(Record):
         return self.installation.config.supervision_of(self.definition)
 
     @property
-    def may_need_supervision(self) -> bool:
+    def may_have_demands(self) -> bool:
         """Whether a file, a plugin or the caller's CLI_RECORD may ask for more than a plain run.
 
         This is a cheap check, which most runs fail. `host.launch.start.demands_of` decides.
@@ -171,7 +171,7 @@ class Run(Record):
             definition.secrets,
             definition.env_files,  # may be references
         )
-        is_watched = self.may_need_supervision
+        is_watched = self.may_have_demands
         has_policies = self.catalog.lock.before_runs_of(self.words)
         return not (any(demands) or is_watched or has_policies)
 
@@ -244,7 +244,7 @@ class Run(Record):
         """
         lock = self.catalog.lock
         if reading is None:
-            from host.variables.environment import SourceReader
+            from host.variables.read_sources import SourceReader
 
             reading = SourceReader
 
@@ -352,7 +352,7 @@ class Run(Record):
         """Raise MissingError if required programs are missing or have the wrong version."""
         if not self.definition.requires:
             return
-        from host.processes.requirements import missing_programs, program_faults
+        from host.processes.required_programs import missing_programs, program_faults
 
         faults = program_faults(
             self.definition.requires,

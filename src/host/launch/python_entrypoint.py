@@ -15,7 +15,7 @@ if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - has no public equival
 from host.errors import HostError, PluginError, Problem
 from host.processes.exit_status import shown_status
 from host.processes.importing import click_command, enter_plugin, load_reference
-from host.processes.interrupts import RaisedInterrupts, die_of
+from host.processes.own_interrupts import RaisedInterrupts, die_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def masked_arguments(
     if tree is not None:
         arguments = tree.masked(arguments)
     elif any(argument.secret for argument in declared):
-        from host.arguments.masking import masked_words  # needed by few commands
+        from host.arguments.secret_words import masked_words  # needed by few commands
 
         arguments = masked_words(declared, arguments)
     return masked_lines(arguments, secrets)

@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.launch.history import EndedRun, StartedRun
-    from host.launch.history_file import RunRecorder
+    from host.launch.history_database import RunRecorder
+    from host.launch.history_record import EndedRun, StartedRun
     from host.launch.plan import Run
     from host.launch.watched_run import CommandEnding, WatchedRun
     from host.messages import Messages
@@ -79,7 +79,7 @@ def demands_of(run: "Run") -> "Demands | None":
 
 def _is_recorded_by_caller(run: "Run", variable: str) -> bool:
     """Return whether CLI_RECORDED names a run in the history; anything else does not count."""
-    from host.launch.history_file import history_path_of, knows_run
+    from host.launch.history_database import history_path_of, knows_run
     from host.variables.recorded_variable import id_of
 
     run_id = id_of(variable)
@@ -139,7 +139,7 @@ def start_supervised(
         execute(replacement)
 
     # An exclusive run that is nothing else needs none of these.
-    from host.launch.history import new_id
+    from host.launch.history_record import new_id
     from host.launch.watched_run import WatchedRun
 
     start = time.time()
@@ -165,7 +165,7 @@ def start_supervised(
         failure = error
 
     # While the command runs, this process is idle: now there is time for the history.
-    from host.launch.run_records import ended_run, not_started, started_run
+    from host.launch.record_this_run import ended_run, not_started, started_run
 
     if not demands.record:
         run_id = ""  # a caller that records this run has given it an id
@@ -194,7 +194,7 @@ def _wait(
     recorder: "RunRecorder | _NoRecorder",
 ) -> "tuple[CommandEnding, EndedRun]":
     """Wait for a run and write it to the history; return how it ended."""
-    from host.launch.run_records import ended_run
+    from host.launch.record_this_run import ended_run
 
     # SQLite waits for the disk at each write, so a run that is over is written once.
     is_over = watched.has_ended()
@@ -233,7 +233,7 @@ def _recorder_of(
     if not demands.record:
         return _NoRecorder()
     try:
-        from host.launch.history_file import RunRecorder
+        from host.launch.history_database import RunRecorder
     except ImportError as missing:
         reason = f"this Python lacks SQLite ({missing})"
         messages.warn(f"the run is not recorded: {reason}")

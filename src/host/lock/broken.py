@@ -6,16 +6,14 @@ A broken plugin stops nothing: what it declares is left out, one warning names i
 
 The reasons are in the order in which they are found: in the plugin's files (by the hook
 `find_plugins`), its name (`host.lock.collected`), its code (`host.lock.loading`, in a child process
-of `host.lock.plugin_worker`) and its records (`host.lock.checked_records`). All functions but
-`unreadable_variables` only word a reason; each is called where the fact is known.
+of `host.lock.plugin_worker`) and its records (`host.lock.checked_records`). The functions only word
+a reason; each is called where the fact is known.
 """
 
 import os
 import sys
 
 from host.caller import is_on
-from host.errors import SourceError
-from host.lock.lock import Lock
 from host.lock.plugin import Plugin
 
 _LONGEST_REASON = 1000  # characters
@@ -119,22 +117,3 @@ def wrong_record(hook: str, error: Exception) -> str:
 def with_distribution(plugin: Plugin, reason: str) -> str:
     """Return the reason with the distribution, or the directory, that the plugin comes from."""
     return f"{plugin.distribution}: {reason}"
-
-
-# Files of its sources of variables, which are read only if somebody asks for the plugin's state.
-def unreadable_variables(lock: Lock, plugins: set[str]) -> list[str]:
-    """Return why files of variables, declared by plugins of these names, cannot be read."""
-    reasons = []
-    for source in lock.sources:
-        if source.plugin not in plugins:
-            continue
-
-        # Imported here because few plugins have sources.
-        from host.variables.dotenv import read_env_text
-
-        for path in source.files:
-            try:
-                read_env_text(path)
-            except SourceError as failure:
-                reasons.append(failure.what)
-    return reasons

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from host.arguments.click_tree import json_of
 from host.catalog.declared_commands import CLICK
 from host.catalog.definition import is_reference
+from host.click.click_commands import tree_of
 from host.errors import PluginError
 from host.lock import broken
 from host.lock.checked_records import CHECKED
-from host.lock.click_commands import tree_of
 from host.lock.loading import LoadedPlugin, package_of
 from host.lock.lock import stamp
 from host.lock.plugin import Plugin

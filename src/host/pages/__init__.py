@@ -1,1 +1,1 @@
-"""What people read: listings, help, variables, `--explain`, completion and questions."""
+"""What people read: listings, help, variables and `--explain`."""

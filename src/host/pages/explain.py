@@ -17,7 +17,6 @@ from host.launch.plan_errors import errors_of
 from host.launch.run_masking import masked_arguments, secret_values
 from host.launch.start import demands_of
 from host.pages.page_layout import WIDEST_TERM, Page, text_column
-from host.pages.unknown_words import unknown_word
 from host.pages.variables import (
     FROM,
     table_rows,
@@ -26,9 +25,10 @@ from host.pages.variables import (
     variables_of,
 )
 from host.processes.programs import start_of
-from host.processes.requirements import NOT_CHECKED, fault
+from host.processes.required_programs import NOT_CHECKED, fault
 from host.questions import unconfirmed
 from host.records import Limit, Plan
+from host.session.unknown_words import unknown_word
 from host.text import printable
 from host.text_width import width_of
 from host.words import RESERVED_WORDS
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from host.pages.global_options import GlobalOptions
-    from host.pages.session import Session
+    from host.global_options import GlobalOptions
     from host.plugin_functions import AfterRun, BeforeRun
+    from host.session.session import Session
 
 _INDENT = 2
 

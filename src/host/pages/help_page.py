@@ -11,9 +11,9 @@ from host.files.paths import basename
 from host.headers.script_comments import ScriptComments
 from host.launch.script_help import script_gets_help
 from host.pages.page_layout import Page
-from host.pages.session import Session
 from host.pages.variables import page_variables
 from host.projects.trust import is_trusted
+from host.session.session import Session
 from host.suggestions import closest
 from host.text import printable
 from host.text_width import width_of
@@ -87,7 +87,7 @@ def _show_click_page(
         environ["NO_COLOR"] = "1"
     elif not session.terminal.is_interactive:
         environ["FORCE_COLOR"] = "1"
-    from host.pages.click_child import child_of  # imported here: it takes 5 ms
+    from host.click.click_child import child_of  # imported here: it takes 5 ms
 
     child = child_of(session.catalog, command, session.installation)
     if child.prints_page(path, environ):

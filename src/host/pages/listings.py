@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from host.catalog.catalog import Match
+from host.catalog.contents import Contents
 from host.errors import OperationError, PluginError, UsageError
-from host.listing import Listing
-from host.pages.contents import Contents
-from host.pages.global_options import (
+from host.global_options import (
     FORMATS,
     HELP_WORDS,
     OPTIONS,
     GlobalOptions,
     read_listing_options,
 )
-from host.pages.session import Session
-from host.pages.topics import DOCS, TOPICS, topic, without_installation
-from host.pages.unknown_words import unknown_word
+from host.listing import Listing
+from host.pages.topics import DOCS, topic, without_installation
 from host.processes.importing import load_reference
-from host.words import SELF, asks_help
+from host.session.session import Session
+from host.session.unknown_words import unknown_word
+from host.words import SELF, TOPICS, asks_help
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ from host.catalog.definition import Definition
 from host.errors import HostError, SourceError
 from host.files.paths import read_regular
 from host.launch.plan import Run
-from host.pages.session import Session
 from host.record_base import EnvSource
+from host.session.session import Session
 from host.text import EMPTY, decode
-from host.variables.environment import SourceReader
 from host.variables.layers import (
     ENV_FILES,
     ENVS,
@@ -30,6 +29,7 @@ from host.variables.layers import (
     Variable,
 )
 from host.variables.masking import declared_secrets, masked
+from host.variables.read_sources import SourceReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

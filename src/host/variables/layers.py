@@ -1,6 +1,6 @@
 """The variables of a run: what each source offers, and which value wins (SPEC 2.6).
 
-Only this module defines the ranks and the load order. `host.variables.environment` reads the
+Only this module defines the ranks and the load order. `host.variables.read_sources` reads the
 sources.
 """
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.store.versions import STAGE
+from builtin_plugins.library.versioned_directory import STAGE
 from testing.installation import Made, Result, command
 from testing.plugin_sources import plugin_files, tar_of
 from testing.terminal import on_terminal

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from host import OperationError
-from host.launch.history_file import HistoryFile
+from host.launch.history_database import HistoryFile
 from testing.installation import CLI, Made
 from testing.terminal import on_terminal
 from testing.waiting import wait_until

@@ -25,7 +25,8 @@ from types import SimpleNamespace
 from builtin_plugins.setup.hooks import ENTRYPOINT, is_installed
 definition = SimpleNamespace(entrypoint=ENTRYPOINT, envs={}, name="Tool")
 assert is_installed(SimpleNamespace(words=("setup", "tool"), definition=definition)) is False
-heavy = {"requests", "urllib3", "tarfile", "zipfile", "click", "builtin_plugins.store"}
+heavy = {"requests", "urllib3", "tarfile", "zipfile", "click"}
+heavy |= {"builtin_plugins.library.versioned_directory"}
 print(sorted(heavy & set(sys.modules)))
 """
 

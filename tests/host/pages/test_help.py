@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from host.pages.topics import TOPICS
+from host.words import TOPICS
 from testing.installation import Made, command
 
 Install = Callable[..., Made]

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from host.errors import OperationError
+from host.global_options import GlobalOptions
 from host.installation import find_layout
 from host.messages import Messages
-from host.pages.global_options import GlobalOptions
 from host.pages.listings import show
-from host.pages.session import Session
+from host.session.session import Session
 from testing.installation import Made, command
 from testing.terminal import on_terminal
 

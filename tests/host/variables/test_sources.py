@@ -11,8 +11,8 @@ from host.catalog.declared_commands import parse_declared
 from host.errors import SourceError
 from host.pages.variables import traced_variables
 from host.record_base import EnvSource
-from host.variables.environment import SourceReader
 from host.variables.layers import ENV_FILES, ENVS, SETTINGS, Layers
+from host.variables.read_sources import SourceReader
 from testing.installation import command
 from testing.processes import processes_left_with
 

@@ -19,7 +19,7 @@ from builtin_plugins.self_commands.findings import (
     has_errors,
 )
 from host import HostError
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

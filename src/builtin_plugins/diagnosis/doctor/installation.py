@@ -22,7 +22,7 @@ from builtin_plugins.registry.registry import registry_path
 from builtin_plugins.self_commands.findings import Finding
 from builtin_plugins.team.sync import restore_lost_files
 from host import HostError, OperationError, version_problem
-from host.pages.ask_trust import project_contents
+from host.asking.ask_trust import project_contents
 from host.projects.trust import is_trusted
 from host.variables.settings import capture_settings
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from builtin_plugins.diagnosis.doctor.subject import Subject, finding
 from builtin_plugins.library.files.atomic import remove_path
+from builtin_plugins.library.versioned_directory import abandoned
 from builtin_plugins.plugins.commands.sync import restore_plugins
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.transaction import begin
@@ -19,11 +20,10 @@ from builtin_plugins.registry.directory import (
 from builtin_plugins.registry.entry import VERSIONS, Entry
 from builtin_plugins.self_commands.findings import Finding
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
-from builtin_plugins.store.versions import abandoned
 from builtin_plugins.team.sync import restore_lost_files
 from host import HostError
-from host.pages.session import Session
 from host.projects.trust import read_trusted, trusted_file
+from host.session.session import Session
 
 
 def plugins(subject: Subject) -> Iterator[Finding]:

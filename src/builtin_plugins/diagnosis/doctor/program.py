@@ -7,7 +7,7 @@ from functools import partial
 
 from builtin_plugins.diagnosis.doctor.subject import Subject, finding
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.program.completion import uncompleted_shell
+from builtin_plugins.program.completion_code import uncompleted_shell
 from builtin_plugins.program.launcher import (
     is_of_other_version,
     launcher_of,

@@ -13,8 +13,8 @@ from builtin_plugins.registry.registry import (
 from builtin_plugins.self_commands.findings import Finding
 from host import HostError, Problem, find_program
 from host.catalog.catalog import Catalog
-from host.pages.contents import contents
-from host.pages.session import Session
+from host.catalog.contents import contents
+from host.session.session import Session
 
 
 class Subject:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from builtin_plugins.self_commands.findings import Finding
 from host import Category, Command, HostError, Problem
 from host.catalog.catalog import Catalog
-from host.pages.contents import contents
+from host.catalog.contents import contents
 from host.projects.projects import Project
 
 

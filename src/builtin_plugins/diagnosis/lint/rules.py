@@ -28,9 +28,9 @@ from host.plugin_functions import SecretScheme
 from host.processes.programs import Start, has_script_block, start_of
 from host.record_base import EnvSource
 from host.suggestions import unknown_names
-from host.variables.environment import SourceReader
 from host.variables.layers import ENV_FILES, ENVS, Layers
 from host.variables.path_folders import check_folders
+from host.variables.read_sources import SourceReader
 
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _LONG = 150  # characters of a description

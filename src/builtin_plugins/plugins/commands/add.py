@@ -9,7 +9,7 @@ from builtin_plugins.plugins.collisions import (
     check_declared_commands,
 )
 from builtin_plugins.plugins.directory_contents import check_not_empty
-from builtin_plugins.plugins.plan import (
+from builtin_plugins.plugins.plan_change import (
     Add,
     Nothing,
     Plan,
@@ -46,7 +46,7 @@ from builtin_plugins.self_commands.decorator import (
 )
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import PluginError, UsageError, masked_text
-from host.pages.session import Session
+from host.session.session import Session
 
 
 def _choice(name: str, value: str, description: str) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _choice(name: str, value: str, description: str) -> dict[str, Any]:
     argument(
         "source",
         required=True,
-        complete="builtin_plugins.plugins.commands.name_completion:sources",
+        complete="builtin_plugins.plugins.commands.plugin_names:sources",
     ),
     _choice("--ref", "REF", "A branch, tag or commit of a git repository."),
     text("--name", "NAME", "The name of the plugin in this installation."),

@@ -3,7 +3,7 @@
 from builtin_plugins.plugins.inventory import named_plugin
 from builtin_plugins.plugins.transaction import begin
 from builtin_plugins.self_commands.decorator import PLUGIN, self_command
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from builtin_plugins.plugins.inventory import KnownPlugin, inventory
 from builtin_plugins.self_commands.decorator import FORMAT, self_command
-from builtin_plugins.self_commands.pages import columns
+from builtin_plugins.self_commands.printed_tables import columns
 from host import masked_text
-from host.pages.session import Session
+from host.session.session import Session
 
 _MOST_WORDS = 5
 _HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")

@@ -12,7 +12,7 @@ from builtin_plugins.registry.entry import Entry, is_plugin_name
 from builtin_plugins.self_commands.decorator import PLUGIN, YES, self_command
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import PluginError, UsageError
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

@@ -2,7 +2,7 @@
 
 from builtin_plugins.plugins.collisions import check_collisions
 from builtin_plugins.plugins.inventory import named_plugin
-from builtin_plugins.plugins.plan import Nothing
+from builtin_plugins.plugins.plan_change import Nothing
 from builtin_plugins.plugins.preview import version_text
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.transaction import begin
@@ -10,7 +10,7 @@ from builtin_plugins.registry.directory import kept_versions
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.self_commands.decorator import PLUGIN, argument, self_command
 from host import OperationError
-from host.pages.session import Session
+from host.session.session import Session
 from host.text import EMPTY
 
 

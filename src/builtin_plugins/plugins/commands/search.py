@@ -12,9 +12,9 @@ from builtin_plugins.self_commands.decorator import (
     argument,
     self_command,
 )
-from builtin_plugins.self_commands.pages import columns
+from builtin_plugins.self_commands.printed_tables import columns
 from host import OperationError, masked_text
-from host.pages.session import Session
+from host.session.session import Session
 
 _HEADER = ("NAME", "VERSION", "OWNER", "DESCRIPTION")
 

@@ -12,9 +12,9 @@ from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.registry.directory import kept_versions
 from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.self_commands.decorator import FORMAT, PLUGIN, self_command
-from builtin_plugins.self_commands.pages import show_facts
+from builtin_plugins.self_commands.printed_tables import show_facts
 from host import masked_text
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

@@ -8,7 +8,7 @@ from builtin_plugins.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
-from builtin_plugins.plugins.plan import Plan
+from builtin_plugins.plugins.plan_change import Plan
 from builtin_plugins.plugins.preview import heading, version_text
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.steps import (
@@ -27,7 +27,7 @@ from builtin_plugins.self_commands.decorator import (
 )
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError, UsageError
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

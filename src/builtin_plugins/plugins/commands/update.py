@@ -8,7 +8,7 @@ from builtin_plugins.plugins.collisions import (
     check_declared_commands,
 )
 from builtin_plugins.plugins.inventory import inventory, named_plugin
-from builtin_plugins.plugins.plan import Nothing, Plan
+from builtin_plugins.plugins.plan_change import Nothing, Plan
 from builtin_plugins.plugins.preview import (
     preview,
     version_text,
@@ -33,7 +33,7 @@ from builtin_plugins.self_commands.decorator import (
 )
 from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError
-from host.pages.session import Session
+from host.session.session import Session
 
 
 @self_command(

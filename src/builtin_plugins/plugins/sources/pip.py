@@ -47,7 +47,7 @@ from builtin_plugins.plugins.sources.base import (
     split_extras,
 )
 from builtin_plugins.plugins.sources.git import fetch_commit
-from builtin_plugins.plugins.sources.requirements import (
+from builtin_plugins.plugins.sources.pip_requirement import (
     PackageRepository,
     extras_of,
     parse_package_repository,

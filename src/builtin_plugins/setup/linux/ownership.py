@@ -7,8 +7,8 @@ know whether it made that file.
 import os
 
 from builtin_plugins.library.files.atomic import is_real_file
+from builtin_plugins.library.versioned_directory import STAGE, Store
 from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, variable
-from builtin_plugins.store.versions import STAGE, Store
 from host import OperationError
 
 MARK = ".cli-setup"  # setup's own directory in a version; contains a file named after the tool

@@ -21,10 +21,10 @@ from builtin_plugins.library.files.undo import (
     signals_blocked,
     undoing,
 )
+from builtin_plugins.library.versioned_directory import staging
 from builtin_plugins.setup import linux
 from builtin_plugins.setup.linux import ownership
 from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, ToolSettings, variable
-from builtin_plugins.store.versions import staging
 from host import HostError, Messages, OperationError, find_program
 
 _write_menu = partial(atomic.write_file, mode=0o644)

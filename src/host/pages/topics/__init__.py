@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import os
 
-from host.pages.global_options import OPTIONS
-from host.pages.session import Session
+from host.global_options import OPTIONS
+from host.session.session import Session
 from host.text import printable
 
 DOCS = "https://cli-host.github.io/cli-host/"
-TOPICS = (
-    "options",
-    "definitions",
-    "arguments",
-    "precedence",
-    "env-files",
-    "plugins",
-    "exit-status",
-    "colour",
-)
 
 
 def topic(name: str, program: str) -> str:

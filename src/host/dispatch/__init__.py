@@ -1,0 +1,1 @@
+"""Command lines that run in this process: `--version`, listings, help pages and `self`."""

@@ -1,0 +1,1 @@
+"""The installation that this process works on, with its lock and catalog, and words in it."""

@@ -1,0 +1,1 @@
+"""Tab: the candidates for the word at the cursor."""
