@@ -89,9 +89,9 @@ def execute(run: Run, messages: "Messages") -> int:
     if demands is None:
         process.execute(replacement)
 
-    from host.launch.start import start_supervised
+    from host.launch.start import start_with_demands
 
-    return start_supervised(run, demands, lock, replacement, messages)
+    return start_with_demands(run, demands, lock, replacement, messages)
 
 
 def make_ready(run: Run, messages: "Messages") -> Exec:

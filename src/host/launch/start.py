@@ -122,7 +122,7 @@ def take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None:
     )
 
 
-def start_supervised(
+def start_with_demands(
     run: "Run",
     demands: Demands,
     lock: int | None,
