@@ -1,28 +1,32 @@
 """The prose of a script's header: what no dialect has read."""
 
 from host.headers.prose_rules import (
+    DASHES,
     begins_examples,
+    begins_prose,
     continues,
     first_sentence,
+    introduces_list,
     is_address,
+    is_banner,
     is_directive,
     is_heading,
     is_licence,
-    is_origin,
-    is_prose,
-    is_remark,
+    is_sentence,
+    is_text,
 )
 from host.headers.rows import COMMENT, DOCSTRING, GAP, LATE, LOCAL, SKIP, TAG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from host.headers.rows import Row
 
-# Between a script's name and its summary.
 _ARGUMENT = ("[", "<", "-", "{", "$")  # beginnings of an argument
-_DASHES = (" - ", ": ", " -- ", " : ", " \u2013 ", " \u2014 ")
+
+
+_USAGE = "Note: the usage"  # in place of its lines
 
 
 class Prose:
@@ -54,6 +58,13 @@ class Prose:
                 return
             self._rows.pop()
 
+    def _drop_banner(self) -> None:
+        """Remove the title of the product directly above a licence: `Product - its text`."""
+        if self._rows:
+            kind, text = self._rows[-1]
+            if kind == COMMENT and is_banner(self._without_name(text)):
+                self._rows.pop()
+
     def _read_text(self, kind: str, text: str) -> None:
         if kind in (LOCAL, LATE):
             return  # such a comment is about the code below it
@@ -71,6 +82,7 @@ class Prose:
         low = bare.lower()
         # The text of a licence fills its paragraph, and an address may follow.
         if is_licence(low):
+            self._drop_banner()
             self._in_licence = not low.startswith("spdx-")  # such a tag has one line
             self._has_licence = True
         elif self._in_licence or (self._has_licence and is_address(bare)):
@@ -154,60 +166,71 @@ class Prose:
         return False
 
     def _without_name(self, text: str) -> str:
-        """Return a line without the script's name before a dash or colon: `copy - Copy a table`."""
+        """Return a line without the script's name or `Purpose` before it: `copy - Copy a table`."""
         bare = text.strip()
         if bare.startswith(("--- ", "=== ")):  # in a frame
             bare = bare.strip("-= ")
-        for dash in _DASHES:
+        for dash in DASHES:
             name, sign, rest = bare.partition(dash)
-            if sign and self._is_own_name(name):
+            if sign and (self._is_own_name(name) or name.lower() == "purpose"):
                 return rest.strip()
         return bare
 
     def _first_sentence(self) -> str:
         """Return the first sentence of prose, joined over its lines (CONTRACT 15)."""
-        sentence = ""
-        remark = (
-            ""  # the line above, which is a usage, about the file or an item of a list
-        )
-        is_skipped = False  # below the heading of examples
-        for kind, text in [*self._rows, (GAP, "")]:
-            line = self._without_name(text)
-            is_line = kind in (COMMENT, DOCSTRING) and line != ""
-            goes_on = sentence != "" and is_line and continues(sentence, line)
-            if goes_on and (is_prose(line) or is_heading(line)):
-                sentence = f"{sentence} {line}"
-                continue
+        is_list = False  # below a line that introduces the indented ones
+        for paragraph in _paragraphs(self._rows):
+            for text, statement in self._statements(paragraph):
+                line = self._without_name(text)
+                if begins_examples(line):
+                    break
 
-            if sentence:
-                found = first_sentence(sentence)
-                is_found = not found.endswith(":") and not is_origin(found)
-                if is_found:
-                    return found
-                sentence = ""
-
-            is_remark_here = is_line and is_remark(line)
-            continues_remark = is_line and remark != "" and continues(remark, line)
-            remark = line if is_remark_here or continues_remark else ""
-            if continues_remark:
-                continue
-            if kind == SKIP:
-                remark = "usage"
-            elif is_line and begins_examples(line):
-                is_skipped = True
-            elif kind == GAP:
-                is_skipped = False
-            elif is_line and not is_skipped and self._begins_prose(text, line):
-                sentence = line
+                inside = text.removeprefix(self._margin)
+                is_list = is_list and inside.startswith((" ", "\t"))
+                is_example = (
+                    inside.startswith(("    ", "\t")) and not line[:1].isupper()
+                )
+                if not (is_list or is_example) and begins_prose(line):
+                    found = first_sentence(statement)
+                    if is_sentence(found):
+                        return found
+                is_list = is_list or introduces_list(statement)
         return ""
 
-    def _begins_prose(self, text: str, line: str) -> bool:
-        """Return whether a line can begin the description; `line` is without the script's name."""
-        if self._is_own_name(text):
-            return False
-        inside = text.removeprefix(self._margin)
-        is_example = inside.startswith(("    ", "\t")) and not line[:1].isupper()
-        return not is_example and is_prose(line)
+    def _statements(self, paragraph: "Sequence[str]") -> "Iterator[tuple[str, str]]":
+        """Yield the first line and the whole text of each statement in a paragraph.
+
+        A statement is a line with those that continue it; the script's own name is none.
+        """
+        width = max(map(len, paragraph))
+        first = ""
+        statement = ""
+        room = 0  # behind the line above
+        for text in paragraph:
+            line = "" if self._is_own_name(text) else self._without_name(text)
+            if statement and is_text(line) and continues(statement, line, room):
+                statement = f"{statement} {line}"
+            else:
+                if statement:
+                    yield first, statement
+                first = text
+                statement = line
+            room = width - len(text)
+        if statement:
+            yield first, statement
+
+
+def _paragraphs(rows: "Sequence[Row]") -> "Iterator[list[str]]":
+    """Yield the lines of each paragraph."""
+    paragraph: list[str] = []
+    for kind, text in [*rows, (GAP, "")]:
+        if kind in (COMMENT, DOCSTRING) and text.strip():
+            paragraph.append(text)
+        else:
+            if paragraph:
+                yield paragraph
+            # What continues a usage is not prose.
+            paragraph = [_USAGE] if kind == SKIP else []
 
 
 def _common_blanks(lines: "Sequence[str]") -> str:

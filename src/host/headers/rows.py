@@ -151,7 +151,7 @@ def _is_local(rows: "list[Row]", start: int, end: int, kind: str, code: str) -> 
     if not above or above[-1] != GAP:
         return False
     is_first = not {COMMENT, DOCSTRING}.intersection(above)
-    if is_adjacent and not is_first:
+    if is_adjacent and (not is_first or _is_named(code)):
         return True
     return _is_title(rows[start:end], code)
 
@@ -185,6 +185,14 @@ def _is_assignment(code: str) -> bool:
     if not equals or not name.isidentifier():
         return False
     return not value.startswith(("=", "$(", "`"))  # a comparison, or a program runs
+
+
+def _is_named(code: str) -> bool:
+    """Return whether a line begins a function or sets a constant, which the comment is about."""
+    name, equals, _ = code.partition("=")
+    return _is_function(code) or (
+        equals != "" and name.isidentifier() and name.isupper()
+    )
 
 
 def _is_function(code: str) -> bool:
