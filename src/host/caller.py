@@ -82,7 +82,7 @@ def allows_questions(environ: "Mapping[str, str]", *, no_input: bool = False) ->
     """Return whether nothing forbids questions: `--no-input`, CLI_NO_INPUT, CI, a coding agent.
 
     `no_input` says whether `--no-input` was given. A terminal is needed as well: see `can_ask` in
-    host.questions.
+    host.asking.terminal.
     """
     if no_input or is_on(environ.get("CLI_NO_INPUT")) or is_ci(environ):
         return False

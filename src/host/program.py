@@ -12,6 +12,7 @@ from typing import Any
 from host.arguments.parser import CommandLine, MissingArgumentsError, parse
 from host.arguments.secret_words import masked_words
 from host.asking.prompt import ask_missing
+from host.asking.terminal import can_ask
 from host.caller import FRAMEWORK_NAMES, RUN, allows_questions, is_on
 from host.catalog.contents import command_of
 from host.click.click_child import ClickChild, child_of
@@ -22,8 +23,7 @@ from host.launch.python_command import ASSUME_YES, INNER_RUN, NO_INPUT, is_told
 from host.listing import Category, Command
 from host.messages import Messages
 from host.pages.explain import plan_of
-from host.pages.variables import variables_of
-from host.questions import can_ask
+from host.pages.variable_table import variables_of
 from host.records import ClickCommand, Plan, Skill
 from host.session.lookup import find_command, find_whole
 from host.session.session import Session

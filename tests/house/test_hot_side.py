@@ -155,7 +155,7 @@ def test_a_limited_run_imports_little_more(install: Callable[..., Made]) -> None
     words = ["a", "b", "--stage=prod", "ada@example.org:/srv", address]
     assert made.run(*words).status == 0  # writes the lock
     modules = set(_started(made, _ANSWER, words).stderr.split())
-    assert "host.launch.start" in modules
+    assert "host.launch.demands" in modules
     assert not modules & {*_BANNED, "os", "__future__", "fcntl", "select"}
 
 

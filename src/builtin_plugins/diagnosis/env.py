@@ -10,7 +10,7 @@ from builtin_plugins.self_commands.decorator import (
 )
 from host import SourceError, Terminal, Variable, printable, width_of
 from host.launch.plan import Run
-from host.pages.variables import table_rows, table_values, variable_table
+from host.pages.variable_table import table_rows, table_values, variable_table
 from host.session.lookup import find_command
 from host.session.session import Session
 

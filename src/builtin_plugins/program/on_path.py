@@ -20,8 +20,8 @@ from builtin_plugins.program.launcher import (
     write_man_page,
 )
 from host import find_program
+from host.asking.terminal import is_agreed
 from host.caller import home
-from host.questions import is_agreed
 from host.session.session import Session
 
 

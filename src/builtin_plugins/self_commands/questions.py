@@ -1,7 +1,7 @@
 """Questions to the user at the terminal."""
 
 from host import OperationError
-from host.questions import FORBIDDEN, is_agreed
+from host.asking.terminal import FORBIDDEN, is_agreed
 from host.session.session import Session
 
 

@@ -1,1 +1,1 @@
-"""Questions on the terminal before a run: missing arguments, and trust in a project."""
+"""Questions on the terminal: confirmations, missing arguments, and trust in a project."""

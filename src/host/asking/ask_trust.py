@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from host.asking.terminal import ask, can_ask
 from host.catalog.catalog import Catalog
 from host.catalog.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
@@ -13,7 +14,6 @@ from host.listing import Command
 from host.lock.lock import Lock
 from host.projects import trust
 from host.projects.projects import Project
-from host.questions import ask, can_ask
 from host.text import decode, encode, printable
 
 

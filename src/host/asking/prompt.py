@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from host.arguments.parser import CommandLine, MissingArgumentsError
 from host.arguments.secret_words import masked_words
 from host.arguments.spec import Argument, explanation
+from host.asking.terminal import can_ask
 from host.catalog.definition import Definition
 from host.errors import UsageError
 from host.processes.own_interrupts import RaisedInterrupts
-from host.questions import can_ask
 from host.tab.candidates import NONE, values_of
 from host.text import encode, printable
 from host.variables.nested import outer_runs

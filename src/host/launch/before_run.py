@@ -93,7 +93,7 @@ def _answer(call: "BeforeRun", planned: PlannedRun) -> tuple[str, str]:
 
 def check_can_ask(run: "Run", question: str, *, may_ask: bool) -> None:
     """Raise NotConfirmedError, with the line to run by hand, if nobody can be asked."""
-    from host.questions import can_ask
+    from host.asking.terminal import can_ask
 
     if can_ask(may_ask=may_ask):
         return
@@ -117,7 +117,7 @@ def refuse_elsewhere(run: "Run", shown: "Sequence[str]", question: str) -> "NoRe
 
 def ask_policy(run: "Run", question: str, *, may_ask: bool) -> None:
     """Ask the user. Raises NotConfirmedError if nobody can be asked, or the answer is no."""
-    from host.questions import confirm
+    from host.asking.terminal import confirm
 
     check_can_ask(run, question, may_ask=may_ask)
     confirm(question, run.words)

@@ -67,7 +67,7 @@ def execute(run: Run, messages: "Messages") -> int:
     demands = None
     lock: int | None = None
     if run.may_have_demands:
-        from host.launch.start import demands_of, take_lock
+        from host.launch.demands import demands_of, take_lock
 
         demands = demands_of(run)
         if demands is not None:
@@ -76,7 +76,7 @@ def execute(run: Run, messages: "Messages") -> int:
     # The user is asked last, when hardly anything else can prevent the run. If the answer is no,
     # this process ends, and with it the lock; nothing has been written for the calling shell.
     if _must_confirm(run):
-        from host.questions import confirm
+        from host.asking.terminal import confirm
 
         confirm(run.question, run.words)
 
@@ -89,7 +89,7 @@ def execute(run: Run, messages: "Messages") -> int:
     if demands is None:
         process.execute(replacement)
 
-    from host.launch.start import start_with_demands
+    from host.launch.demands import start_with_demands
 
     return start_with_demands(run, demands, lock, replacement, messages)
 
@@ -111,7 +111,7 @@ def make_ready(run: Run, messages: "Messages") -> Exec:
     replacement = run.process()
     if _must_confirm(run):
         # Known before the lock is taken, because a run may wait for the lock for hours.
-        from host.questions import unconfirmed
+        from host.asking.terminal import unconfirmed
 
         error = unconfirmed(run.program, run.words, may_ask=run.questions.may_ask)
         if error is not None:

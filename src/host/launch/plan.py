@@ -150,7 +150,7 @@ class Run(Record):
     def may_have_demands(self) -> bool:
         """Whether a file, a plugin or the caller's CLI_RECORD may ask for more than a plain run.
 
-        This is a cheap check, which most runs fail. `host.launch.start.demands_of` decides.
+        This is a cheap check, which most runs fail. `host.launch.demands.demands_of` decides.
         """
         return bool(
             self.installation.config.supervision

@@ -7,12 +7,12 @@ import time
 from host.caller import RECORDED
 from host.errors import HostError
 from host.launch.after_run import call_after_run
+from host.launch.demands import records
 from host.launch.history_database import RunRecorder
 from host.launch.history_record import EndedRun, StartedRun, new_id
 from host.launch.plan import Run
 from host.launch.record_this_run import masked_positions, started_run
 from host.launch.run_masking import MASK, masked_arguments, secret_values
-from host.launch.start import records
 from host.variables.masking import masked_line
 from host.variables.recorded_variable import variable_of
 

@@ -10,14 +10,15 @@ import os
 import shlex
 import sys
 
+from host.asking.terminal import unconfirmed
 from host.caller import RECORD
 from host.errors import HostError, UsageError
+from host.launch.demands import demands_of
 from host.launch.plan import Questions, Run, find_run
 from host.launch.plan_errors import errors_of
 from host.launch.run_masking import masked_arguments, secret_values
-from host.launch.start import demands_of
 from host.pages.page_layout import WIDEST_TERM, Page, text_column
-from host.pages.variables import (
+from host.pages.variable_table import (
     FROM,
     table_rows,
     table_values,
@@ -26,7 +27,6 @@ from host.pages.variables import (
 )
 from host.processes.programs import start_of
 from host.processes.required_programs import NOT_CHECKED, fault
-from host.questions import unconfirmed
 from host.records import Limit, Plan
 from host.session.unknown_words import unknown_word
 from host.text import printable

@@ -11,7 +11,7 @@ from host.files.paths import basename
 from host.headers.script_comments import ScriptComments
 from host.launch.script_help import script_gets_help
 from host.pages.page_layout import Page
-from host.pages.variables import page_variables
+from host.pages.variable_table import page_variables
 from host.projects.trust import is_trusted
 from host.session.session import Session
 from host.suggestions import closest

@@ -78,7 +78,7 @@ class Session:
     @property
     def can_ask(self) -> bool:
         """Whether a user can answer a question."""
-        from host.questions import can_ask
+        from host.asking.terminal import can_ask
 
         return can_ask(may_ask=self.may_ask)
 

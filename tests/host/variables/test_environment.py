@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from host.pages.variables import traced_variables
+from host.pages.variable_table import traced_variables
 from host.variables.layers import (
     ENV_FILES,
     ENVS,

@@ -9,7 +9,7 @@ import pytest
 
 from host.catalog.declared_commands import parse_declared
 from host.errors import SourceError
-from host.pages.variables import traced_variables
+from host.pages.variable_table import traced_variables
 from host.record_base import EnvSource
 from host.variables.layers import ENV_FILES, ENVS, SETTINGS, Layers
 from host.variables.read_sources import SourceReader

@@ -32,7 +32,7 @@ from host.headers.script_comments import ScriptComments
 from host.installation import Layout, OpenInstallation, open_installation
 from host.launch.script_help import script_gets_help
 from host.lock.lock import Lock, read_lock
-from host.pages.variables import settings_names
+from host.pages.variable_table import settings_names
 from host.projects.projects import Project
 from host.record_base import CommandTree
 from host.session.session import Session

@@ -1,4 +1,4 @@
-"""Start a run that is recorded, limited or exclusive, or that a plugin waits for.
+"""What a run asks of a parent: to be recorded, limited or exclusive, or that a plugin waits for it.
 
 Such a run has a parent, which watches it (`host.launch.watched_run`), except that an exclusive
 run that is nothing else only inherits its lock.
