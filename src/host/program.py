@@ -300,7 +300,8 @@ class Program:
             # A nested run asks nothing, but this command's own run is not a nested one.
             caller = dict(self._session.run_environ)
             caller.pop(RUN, None)
-            return ask_missing(missing, command.definition, args, caller, may_ask=True)
+            definition = self._running(command).definition
+            return ask_missing(missing, definition, args, caller, may_ask=True)
 
     def effects(self, command: Command, args: Sequence[str]) -> str:
         """Return the effects of a run with these arguments: "read", "change" or "destroy".
@@ -309,10 +310,11 @@ class Program:
         UsageError if the arguments are invalid.
         """
         line = self._line(command, args)
-        return line.effects(command.definition.effects)
+        return line.effects(self._running(command).definition.effects)
 
     def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
         """Return `args` for display, with `********` in place of secret values."""
+        command = self._running(command)
         tree = command.definition.click
         if tree is not None:
             masked_words_of_tree: list[str] = tree.masked(args)
@@ -362,7 +364,7 @@ class Program:
 
             program.permit(("deploy", "app"), args, origin="fleet", hosts=["web1", "web2"])
         """
-        command = self.find(words)
+        command = self._running(self.find(words))
         calls = self._session.lock.before_runs_of(command.words)
         if not calls:
             return
@@ -414,7 +416,7 @@ class Program:
         # Few commands record runs of others.
         from host.launch.record_for_caller import RecordedRun
 
-        command = self.find(words)
+        command = self._running(self.find(words))
 
         # None: the recorded run starts later, when its caller has passed the secrets.
         known: Collection[str] | None = None
@@ -424,7 +426,15 @@ class Program:
             client = {}
         return RecordedRun(self._session, command, args, origin, client, known)
 
+    def _running(self, command: Command) -> Command:
+        """Return the command that a run of `command` becomes: the new one, if it has moved."""
+        if not command.definition.moved_to:
+            return command
+        named = self._session.find(command.words)
+        return command_of(self._session.catalog.follow(named))
+
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
+        command = self._running(command)
         declared = command.definition.args
         typed: Sequence[str] | None = args
         if not declared:
@@ -461,11 +471,7 @@ class Program:
                 if name not in variables or not variables[name].value:
                     missing.append(name)
         """
-        # A moved command runs the command that has replaced it, with the variables of that one.
-        named = self._session.find(self.find(words).words)
-        match = self._session.catalog.follow(named)
-        command = command_of(match)
-
+        command = self._running(self.find(words))
         if caller is None:
             caller = self._session.run_environ
         if facts is None:

@@ -12,7 +12,12 @@ from host.launch.history_database import RunRecorder
 from host.launch.history_record import EndedRun, StartedRun, new_id
 from host.launch.plan import Run
 from host.launch.record_this_run import masked_positions, started_run
-from host.launch.run_masking import MASK, masked_arguments, secret_values
+from host.launch.run_masking import (
+    MASK,
+    masked_arguments,
+    secret_arguments,
+    secret_values,
+)
 from host.variables.masking import masked_line
 from host.variables.recorded_variable import variable_of
 
@@ -101,6 +106,7 @@ class RecordedRun:
         """Write the start; if the secrets are unknown, each argument is masked."""
         shown: Sequence[str] = [MASK] * len(self._arguments)
         if self._secrets is not None:
+            self._secrets |= secret_arguments(self._run, self._arguments)
             shown = masked_arguments(self._run, self._arguments, self._secrets)
         started = self._started
         if started is None:

@@ -73,3 +73,15 @@ def masked_arguments(
 
         arguments = masked_words(declared, arguments)
     return masked_lines(arguments, secrets)
+
+
+def secret_arguments(run: "Run", arguments: "Sequence[str]") -> set[str]:
+    """Return the values of the secret arguments, of `--pin=4711` only `4711`."""
+    values = set()
+    for given, shown in zip(
+        arguments, masked_arguments(run, arguments, ()), strict=True
+    ):
+        option = shown.removesuffix(MASK)
+        if shown not in (given, option):
+            values.add(given.removeprefix(option))
+    return values - {""}

@@ -60,6 +60,11 @@ def made(shared_install: Callable[..., Made]) -> Made:
         "plugins/rules/plugin.json": {"name": "rules", "hooks": "hooks.py"},
         "plugins/rules/hooks.py": HOOKS,
         "commands/other": "#!/bin/bash\necho ran\n",
+        "commands/old/command.json": {
+            "name": "Old",
+            "description": "Formerly",
+            "moved_to": "a drop",
+        },
         "commands/outer": '#!/bin/bash\n"$CLI_DIR/core/cli" a drop; echo $?\n',
         "commands/a/drop/command.json": command(
             effects="destroy",
@@ -136,8 +141,9 @@ def test_explain_shows_the_answer(made: Made) -> None:
 
 
 def test_a_run_on_other_machines(made: Made) -> None:
-    with pytest.raises(NotConfirmedError, match="not on web1"):
-        made.program.permit(("a", "drop"), origin="fleet", hosts=["web1"])
+    for words in (("a", "drop"), ("old",)):
+        with pytest.raises(NotConfirmedError, match="not on web1"):
+            made.program.permit(words, origin="fleet", hosts=["web1"])
     made.program.permit(("other",), origin="fleet", hosts=["web1"])
 
 

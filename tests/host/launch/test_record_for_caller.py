@@ -22,6 +22,7 @@ def made(install: Callable[..., Made]) -> Made:
         {
             "commands/app/ship/command.json": command(
                 record=True,
+                effects="destroy",
                 envs={"APP_TOKEN": "hunter2"},
                 args=[
                     {"name": "words..."},
@@ -77,7 +78,7 @@ def test_a_run_is_recorded_once(made: Made) -> None:
         {
             "host": "web1",
             "status": 3,
-            "reason": "no s3cr3t",
+            "reason": "no s3cr3t 4711",
             "seconds": 0.5,
             "address": None,
         }
@@ -89,12 +90,37 @@ def test_a_run_is_recorded_once(made: Made) -> None:
     assert (outer["words"], outer["status"], outer["signal"]) == (["app", "ship"], 3, 0)
     assert outer["arguments"] == ["x", "in ********", "--pin", "********"]
     assert (outer["origin"], outer["client"]) == ("mcp", {**CLIENT, "tool": "a=b"})
-    assert outer["hosts"] == [{**hosts[0], "reason": "no ********"}]
+    assert outer["hosts"] == [{**hosts[0], "reason": "no ******** ********"}]
     shown = made.run("self", "history", "show", recorded.id).stdout
-    assert "  host: web1, status: 3, reason: no ********, seconds: 0.5\n" in shown
+    assert (
+        "  host: web1, status: 3, reason: no ******** ********, seconds: 0.5\n" in shown
+    )
     for file in made.home.rglob("cli-host/history/*"):
         for secret in (b"hunter2", b"4711", b"s3cr3t"):
             assert secret not in file.read_bytes()
+
+
+def test_a_command_that_has_moved(made: Made) -> None:
+    """What runs in its place says what is secret, and what it does."""
+    made.write(
+        {
+            "commands/old/command.json": {
+                "name": "Old",
+                "description": "Formerly",
+                "moved_to": "app ship",
+            }
+        }
+    )
+    program = program_of(made)
+    old = program.find(("old",))
+    shown = ["x", "in hunter2", "--pin", "********"]
+    assert program.masked_arguments(old, ARGUMENTS) == shown
+    assert program.arguments(old, ARGUMENTS)["ARG_PIN"] == "4711"
+    assert program.effects(old, ARGUMENTS) == "destroy"
+    program.record(("old",), ARGUMENTS, origin="fleet").finish(0)
+    [run] = history(made)
+    shown[1] = "in ********"
+    assert (run["words"], run["arguments"]) == (["app", "ship"], shown)
 
 
 def test_a_signal(made: Made) -> None:
