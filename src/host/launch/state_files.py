@@ -20,7 +20,7 @@ def open_own(path: str) -> int:
     """Open a file of the program's own state for reading and writing; make it if it is missing.
 
     Neither a link nor a pipe in its place is used. Raises OSError, and HostError if the file is not
-    a regular one, belongs to another user, or can be written by others.
+    a regular one, or if it or its directory belongs to another user or can be written by others.
     """
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC
     flags |= posix.O_NOFOLLOW | posix.O_NONBLOCK
@@ -31,6 +31,9 @@ def open_own(path: str) -> int:
         descriptor = posix.open(path, flags, _OWNER_ONLY)
 
     problem = _distrusted(path, posix.fstat(descriptor))
+    if problem is None:
+        # SQLite takes whatever journal it finds beside a database.
+        problem = _distrusted_directory(path)
     if problem is not None:
         posix.close(descriptor)
         raise HostError(problem)
@@ -47,6 +50,19 @@ def _distrusted(path: str, facts: posix.stat_result) -> "Problem | None":
         return Problem(
             path, "can be written by others", f"run: chmod 600 {quoted(path)}"
         )
+    return None
+
+
+def _distrusted_directory(path: str) -> "Problem | None":
+    """Return why others can write to the directory of a file, or None if they cannot."""
+    directory = dirname(path)
+    facts = posix.stat(directory)
+    if facts.st_uid != posix.geteuid():
+        what = f"is in a directory of user {facts.st_uid}"
+        return Problem(path, what, f"move {directory} away")
+    if facts.st_mode & _OTHERS_WRITE:
+        what = "is in a directory that others can write to"
+        return Problem(path, what, f"run: chmod 700 {quoted(directory)}")
     return None
 
 

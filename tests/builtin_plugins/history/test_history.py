@@ -409,6 +409,7 @@ DAMAGES: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "a pipe": (_make_pipe, "is not a regular file"),
     "a link": (_make_link, "Too many levels of symbolic links"),
     "writable by others": (lambda path: path.chmod(0o666), "run: chmod 600"),
+    "others write there": (lambda path: path.parent.chmod(0o770), "run: chmod 700"),
     "no folder": (_make_file_of_folder, "Not a directory"),
 }
 
@@ -442,10 +443,15 @@ def test_a_damaged_history_never_stops_a_run(
 def test_the_history_of_another_user_is_not_used(install: Callable[..., Made]) -> None:
     made = install({"commands/s": script("echo done", record=True)})
     made.run("s")
-    os.chown(database_of(made), 1, 1)
-    done = made.run("s")
-    assert done.all[:2] == (0, "done\n")
-    assert "belongs to user 1" in done.stderr
+    database = database_of(made)
+    for path, reason in (
+        (database.parent, "is in a directory of user 1"),
+        (database, "belongs to user 1"),
+    ):
+        os.chown(path, 1, 1)
+        done = made.run("s")
+        assert done.all[:2] == (0, "done\n")
+        assert reason in done.stderr
 
 
 def test_a_history_of_version_1(install: Callable[..., Made]) -> None:

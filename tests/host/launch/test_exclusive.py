@@ -245,10 +245,14 @@ def _replace_by_pipe(file: Path) -> None:
     ("replace", "reason"),
     [
         (lambda file: file.chmod(0o622), "it can be written by others; run: chmod 600"),
+        (
+            lambda file: file.parent.chmod(0o777),
+            "that others can write to; run: chmod 700",
+        ),
         (_replace_by_pipe, "it is not a regular file"),
         (lambda file: os.chown(file, 1, 1), "it belongs to user 1"),
     ],
-    ids=["writable by others", "a pipe", "another user's"],
+    ids=["writable by others", "in such a directory", "a pipe", "another user's"],
 )
 def test_a_lock_file_that_another_user_could_have_written(
     install: Callable[..., Made], replace: Callable[[Path], None], reason: str
