@@ -43,6 +43,9 @@ _LIMIT = {
 }
 _NO_LIMIT = -1  # in SQLite
 _ORIGINS = ["terminal", "ci", "cron", "agent", "mcp", "fleet", "script"]
+_BYTE = re.compile(
+    r"\\udc([89a-f][0-9a-f])"
+)  # of a path, as the history has it if not UTF-8
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
@@ -206,8 +209,9 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
     question = f"Run {line} in {run['directory']}?"
     ask_to_continue(session, question, yes, "nothing was run", required=True)
 
+    directory = _BYTE.sub(lambda byte: chr(0xDC00 + int(byte[1], 16)), run["directory"])
     try:
-        os.chdir(run["directory"])
+        os.chdir(directory)
     except OSError as failure:
         raise OperationError(f"{run['directory']}: {failure.strerror}") from None
 

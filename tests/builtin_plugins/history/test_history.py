@@ -8,6 +8,7 @@ import random
 import shutil
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -169,6 +170,9 @@ def test_the_table_fits_the_terminal(install: Callable[..., Made]) -> None:
 @pytest.mark.slow
 def test_show_rerun_clear(install: Callable[..., Made], tmp_path: Path) -> None:
     made = install({"commands/where": script('echo "$PWD $1"', record=True)})
+    if sys.platform == "linux":
+        tmp_path /= "no\udce9 UTF-8"
+        tmp_path.mkdir()
     made.run("where", "x", cwd=tmp_path)
     [run] = runs(made)
     beginning = run["id"][:6]
