@@ -22,7 +22,7 @@ _LICENCE_TEXTS = (
     "license text", "under the terms of", "without any warranty", "permission notice shall be",
     "obtain a copy of the license", "neither the name of", "source code is governed by",
     "released into the public domain", "without express or implied warranty", "is released under",
-    "permission to use, copy", "copying and distribution of this file",
+    "legal property of", "permission to use, copy", "copying and distribution of this file",
 )  # fmt: skip
 # What stands before the colon of a line about the file, not about what it does.
 _LABELS = {
@@ -146,6 +146,10 @@ def is_address(line: str) -> bool:
     """Return whether a line only has an address, with one word of text or a lead to it."""
     if "://" not in line:
         return False
+    lead, _, _ = line.partition("://")
+    label, colon, _ = lead.rpartition(":")
+    if colon and label.count(" ") < 3:
+        return True
     words = [word for word in line.split() if "://" not in word]
     texts = [word for word in words if any(map(str.isalnum, word))]
     return len(texts) <= 1 or line.lower().startswith(_LEADS)

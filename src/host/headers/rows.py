@@ -1,5 +1,7 @@
 """Split the beginning of a script into the lines of its header, each with its kind."""
 
+from host.headers.prose_rules import is_directive, is_licence
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +22,7 @@ SETTING = "setting"  # a line such as `set -e`
 TAG = "tag"  # a dialect has read it
 SKIP = "skip"  # a usage was here: a line that continues it is not the description
 _DOCSTRINGS = {'"""': '"""', "'''": "'''", "/*": "*/"}
+_NO_COMMENTS = ("#!", "# shellcheck")
 # Lines of a shell that may stand above tags, beside assignments.
 _SETTINGS = (
     "set -",
@@ -34,7 +37,7 @@ _SETTINGS = (
 
 def header_rows(lines: "Sequence[str]") -> "list[Row]":
     """Return the rows of a script's header, for dialects and for prose."""
-    return without_local_comment([*all_rows(lines)])
+    return _without_local_comments([*all_rows(lines)], lines)
 
 
 def all_rows(lines: "Sequence[str]") -> "Iterator[Row]":
@@ -115,11 +118,12 @@ def _line_of_docstring(inside: str, start: str, end: str) -> str:
     return text.removeprefix(" ")
 
 
-def without_local_comment(rows: "list[Row]") -> "list[Row]":
+def _without_local_comments(rows: "list[Row]", lines: "Sequence[str]") -> "list[Row]":
     """Return the rows; a comment about the code directly below it is only read for tags.
 
-    Such a comment stands below an empty line, and is not the first one of the file. Below a line
-    such as `set -e`, it is any comment directly above code.
+    Such a comment stands below an empty line. The first one of the file is about it only above a
+    function or a constant, or if `lines` have another one. Below a line such as `set -e`, it is any
+    comment directly above code.
     """
     result: list[Row] = []
     for kind, text in rows:
@@ -130,7 +134,7 @@ def without_local_comment(rows: "list[Row]") -> "list[Row]":
         # The block of comments above the code is `result[start:end]`.
         end = _begin_of_kind((GAP,), result, len(result))
         start = _begin_of_kind((COMMENT, SETTLED), result, end)
-        if _is_local(result, start, end, kind, text):
+        if _is_local(result, start, end, kind, text, lines):
             for index in range(start, end):
                 _, line = result[index]
                 result[index] = (LOCAL, line)
@@ -138,7 +142,14 @@ def without_local_comment(rows: "list[Row]") -> "list[Row]":
     return [(COMMENT if kind == SETTLED else kind, text) for kind, text in result]
 
 
-def _is_local(rows: "list[Row]", start: int, end: int, kind: str, code: str) -> bool:
+def _is_local(
+    rows: "list[Row]",
+    start: int,
+    end: int,
+    kind: str,
+    code: str,
+    lines: "Sequence[str]",
+) -> bool:
     """Return whether the comments `rows[start:end]` are about the code below them."""
     if start == end or kind == SETTING:
         return False
@@ -147,13 +158,43 @@ def _is_local(rows: "list[Row]", start: int, end: int, kind: str, code: str) -> 
     if last_kind == SETTLED:
         return is_adjacent
 
-    above = [above_kind for above_kind, _ in rows[:start]]
-    if not above or above[-1] != GAP:
+    above = rows[:start]
+    if not above or above[-1][0] != GAP:
         return False
-    is_first = not {COMMENT, DOCSTRING}.intersection(above)
-    if is_adjacent and (not is_first or _is_named(code)):
+    block = [text for _, text in rows[start:end]]
+    if not is_adjacent:
+        return _is_title(block, code)
+    if _has_header(above) or _is_function(code):
         return True
-    return _is_title(rows[start:end], code)
+    return "" not in block and (_is_constant(code) or _are_steps_explained(lines))
+
+
+def _has_header(rows: "Sequence[Row]") -> bool:
+    """Return whether a comment is neither a licence nor for programs."""
+    block: list[str] = []
+    for kind, text in [*rows, (GAP, "")]:
+        if kind in (COMMENT, DOCSTRING):
+            block.append(text.lower())
+            continue
+        is_licence_here = any(map(is_licence, block))
+        if not is_licence_here and not all(map(is_directive, filter(None, block))):
+            return True
+        block = []
+    return False
+
+
+def _are_steps_explained(lines: "Sequence[str]") -> bool:
+    """Return whether several comments, each below an empty line, stand directly above code."""
+    count = 0
+    above = ""
+    is_comment = False  # of which the line above is the last
+    for line in lines:
+        begins = line.startswith(MARKS) and not line.startswith(_NO_COMMENTS)
+        if line and is_comment and not begins:
+            count += 1
+        is_comment = begins and (is_comment or above.strip() == "")
+        above = line
+    return count > 1
 
 
 def _begin_of_kind(kinds: "tuple[str, ...]", rows: "list[Row]", end: int) -> int:
@@ -164,19 +205,13 @@ def _begin_of_kind(kinds: "tuple[str, ...]", rows: "list[Row]", end: int) -> int
     return begin
 
 
-def _is_title(block: "list[Row]", code: str) -> bool:
+def _is_title(block: "list[str]", code: str) -> bool:
     """Return whether a comment is the title of the function below it.
 
     Such a comment has empty lines at its top and bottom.
     """
-    if len(block) < 2:
-        return False
-    if not _is_function(code):
-        return False
-
-    _, first = block[0]
-    _, last = block[-1]
-    return first == "" and last == ""
+    is_framed = len(block) > 1 and block[0] == "" and block[-1] == ""
+    return is_framed and _is_function(code)
 
 
 def _is_assignment(code: str) -> bool:
@@ -187,12 +222,10 @@ def _is_assignment(code: str) -> bool:
     return not value.startswith(("=", "$(", "`"))  # a comparison, or a program runs
 
 
-def _is_named(code: str) -> bool:
-    """Return whether a line begins a function or sets a constant, which the comment is about."""
+def _is_constant(code: str) -> bool:
+    """Return whether a line sets a variable in capitals."""
     name, equals, _ = code.partition("=")
-    return _is_function(code) or (
-        equals != "" and name.isidentifier() and name.isupper()
-    )
+    return equals != "" and name.isidentifier() and name.isupper()
 
 
 def _is_function(code: str) -> bool:

@@ -96,6 +96,10 @@ DESCRIPTIONS = {
     "another example": ("# Example usage: db x\n# is fast\n#\n# Copy it.\n", "Copy it."),
     "a constant's comment": ("\n# The host\nHOST=a\n", ""),
     "a function's comment": ("\n# Print it.\nprint() {\n", ""),
+    "the first of two steps": ("\n# Copy it.\ncp a b\n\n# Drop it.\nrm a\n", ""),
+    "below a coding": ("# -*- coding: utf-8 -*-\n\n# Copy it.\nimport x\n", "Copy it."),
+    "between licence and code": ("# Copyright 2020 A\n\n# Copy it.\nx\n", "Copy it."),
+    "an address with a label": ("# Web site : https://example.org/x\n# Copy it.\n", "Copy it."),
     "GitHub's marks": ("#/ Copy it.\n#/ Slow.\n", "Copy it."),
 }  # fmt: skip
 
