@@ -61,6 +61,13 @@ def value_hash(value: str) -> str:
     return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()
 
 
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 file`, `2 files`."""
+    if count == 1:
+        return f"{count} {noun}"
+    return f"{count} {noun}s"
+
+
 def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
     """Return a file's `content` as text without its BOM.
 

@@ -1,7 +1,13 @@
-"""The width of text on a terminal in columns, including wide and combining characters.
+"""The width of text on a terminal in columns, including wide and combining characters; tables.
 
 Most text is ASCII and `…`, with one column per character. wcwidth is loaded only for other text.
 """
+
+from host.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 _NARROWEST = 20
 
@@ -61,3 +67,22 @@ def wrap(text: str, columns: int) -> list[str]:
     if line or not lines:
         lines.append(line)
     return lines
+
+
+def table_lines(table: "Iterable[Sequence[str]]") -> "Iterator[str]":
+    """Yield the lines of a table with aligned columns, two spaces apart."""
+    rows = []
+    for row in table:
+        # First the escapes, because they change widths.
+        rows.append([printable(cell) for cell in row])
+
+    widths = []
+    for column in zip(*rows, strict=True):
+        widths.append(max(map(width_of, column)))
+
+    for row in rows:
+        cells = []
+        for cell, width in zip(row, widths, strict=True):
+            padding = " " * (width - width_of(cell))
+            cells.append(f"{cell}{padding}")
+        yield "  ".join(cells).rstrip()

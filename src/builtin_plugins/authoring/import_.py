@@ -31,11 +31,10 @@ from builtin_plugins.registry.directory import MANIFEST, names_in, read_plugin
 from builtin_plugins.registry.entry import NAME_RULE, Entry, is_plugin_name
 from builtin_plugins.registry.registry import read_registry
 from builtin_plugins.self_commands.decorator import YES, argument, self_command, text
-from builtin_plugins.self_commands.printed_tables import plural
 from builtin_plugins.self_commands.project import nearest_project
-from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError, UsageError, is_word
 from host.session.session import Session
+from host.text import plural
 
 _SHEBANG = "#!/bin/sh\n"
 
@@ -128,7 +127,7 @@ def _agreed_recipes(
     if tool.listing:
         question = f"Run {tool.name} to list the recipes of {path}?"
         otherwise = f"{path}: nothing was imported"
-        ask_to_continue(session, question, yes, otherwise, required=True)
+        session.ask_to_continue(question, yes, otherwise, required=True)
 
     recipes = recipes_in(path, tool, session.environ)
     if not recipes:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from builtin_plugins.self_commands.decorator import WORDS, argument, self_command
-from builtin_plugins.self_commands.questions import why_not_asked
 from host import Command, OperationError, Program
 from host.arguments.parser import MissingArgumentsError, parse
 from host.asking.prompt import ask_missing, read_line
@@ -44,7 +43,7 @@ def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
     number or the words of a command, which Tab completes. Ctrl-C or Ctrl-D ends.
     """
     if not session.can_ask:
-        why = why_not_asked(session)
+        why = session.why_not_asked
         raise OperationError(f"nothing can be picked, because {why}")
 
     chosen = _chosen(session, words)

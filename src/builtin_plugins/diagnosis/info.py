@@ -4,7 +4,6 @@ import platform
 import sys
 
 from builtin_plugins.self_commands.decorator import FORMAT, self_command
-from builtin_plugins.self_commands.printed_tables import show_facts
 from host.catalog.catalog import Catalog
 from host.catalog.contents import contents
 from host.lock.lock import Lock
@@ -52,7 +51,7 @@ def info(session: Session, format: str) -> None:
     if format == "json":
         session.show_json({**facts, "paths": paths, "counts": counts or None})
     else:
-        show_facts(session, {**facts, **paths, **counts}.items())
+        session.show_facts({**facts, **paths, **counts}.items())
 
 
 def _counts(lock: Lock) -> dict[str, int]:

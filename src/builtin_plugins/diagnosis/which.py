@@ -9,7 +9,6 @@ from builtin_plugins.self_commands.decorator import (
     argument,
     self_command,
 )
-from builtin_plugins.self_commands.printed_tables import show_facts
 from host import HostError
 from host.catalog.catalog import Match
 from host.catalog.contents import command_of
@@ -66,7 +65,7 @@ def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
     facts = list(row.items())
     if all:
         facts += _shadow_facts(shadows)
-    show_facts(session, facts)
+    session.show_facts(facts)
 
 
 def _interpreter_of(session: Session, file: str) -> str | None:
@@ -103,4 +102,4 @@ def _show_category(session: Session, category: Match, format: str) -> None:
         return
 
     facts = [("category", place) for place in places]
-    show_facts(session, facts + _shadow_facts(shadows))
+    session.show_facts(facts + _shadow_facts(shadows))

@@ -24,7 +24,6 @@ from builtin_plugins.self_commands.decorator import (
     self_command,
     text,
 )
-from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError, UsageError, printable
 from host.caller import xdg_home
 from host.launch.history_record import history_path
@@ -207,7 +206,7 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
         raise OperationError(what, "run the command by hand")
 
     question = f"Run {line} in {run['directory']}?"
-    ask_to_continue(session, question, yes, "nothing was run", required=True)
+    session.ask_to_continue(question, yes, "nothing was run", required=True)
 
     directory = _BYTE.sub(lambda byte: chr(0xDC00 + int(byte[1], 16)), run["directory"])
     try:
@@ -226,7 +225,7 @@ def history_clear(session: Session, yes: bool) -> None:
     """Delete all recorded runs but those that are still in progress."""
     store = run_store(session)
     question = "Delete the history of this installation?"
-    ask_to_continue(session, question, yes, "nothing was deleted")
+    session.ask_to_continue(question, yes, "nothing was deleted")
 
     started = store.select(running=True)
     kept = [run["id"] for run in started if _is_alive(run)]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from builtin_plugins.plugins.python_project import is_python_project
 from builtin_plugins.registry.directory import (
     MANIFEST,
-    manifest_decides,
     missing_path,
     read_plugin,
 )
@@ -18,7 +17,7 @@ from host import Definition, Messages, PluginError, Problem
 from host.catalog.catalog import Catalog
 from host.catalog.command_files import FolderNode
 from host.catalog.contents import Contents, contents
-from host.files.json_file import Fields, read_json
+from host.files.json_file import Fields
 from host.files.paths import read_regular
 from host.lock.lock import Lock
 from host.record_base import CommandTree
@@ -60,7 +59,7 @@ def read_contents(plugin: PluginVersion) -> PluginVersion:
         commands=_definitions(inside),
         hooks=hooks,
         declared=tuple(declared),
-        problems=(*misspelt_keys(plugin.root), *inside.problems),
+        problems=(*misspelt_keys(plugin), *inside.problems),
         left_out=tuple(ignored),
     )
 
@@ -143,7 +142,7 @@ def _needs_path(plugin: PluginVersion, version: PluginVersion) -> bool:
         return False
     if plugin.entry.path is not None:
         return False
-    if manifest_decides(plugin.root):
+    if plugin.manifest_decides:
         return False
 
     for definition in version.commands.values():
@@ -191,9 +190,7 @@ def read_commands(
     return _definitions(inside), tuple(inside.problems)
 
 
-def misspelt_keys(root: str) -> tuple[Problem, ...]:
+def misspelt_keys(plugin: PluginVersion) -> tuple[Problem, ...]:
     """Return a problem for each unknown key in plugin.json that resembles a known one."""
-    path = os.path.join(root, MANIFEST)
-    if not os.path.exists(path):
-        return ()
-    return Fields(path, read_json(path)).misspelt("plugin")
+    path = os.path.join(plugin.root, MANIFEST)
+    return Fields(path, plugin.manifest).misspelt("plugin")

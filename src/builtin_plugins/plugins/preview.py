@@ -9,10 +9,11 @@ from builtin_plugins.plugins.plan_change import Plan, Update
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.version import PluginVersion, Words
-from builtin_plugins.self_commands.printed_tables import columns, plural
 from host import Definition, Problem, masked_text
 from host.session.session import Session
 from host.skills import skill_names
+from host.text import plural
+from host.text_width import table_lines
 
 _MOST_ROWS = 30  # of commands in a preview without --verbose
 _MOST_NAMES = 10  # in a line of a preview without --verbose
@@ -121,7 +122,7 @@ def _grouped_lines(commands: _Commands) -> list[str]:
         rows.append((f"    {' '.join(first)}", about))
         shown_commands += len(members)
 
-    lines = list(columns(rows))
+    lines = list(table_lines(rows))
     left = len(commands) - shown_commands
     if left:
         lines.append(f"    and {plural(left, 'more command')}")
@@ -341,4 +342,4 @@ def command_lines(
             if definition.sudo:
                 about += " [sudo]"
             rows.append((f"  {mark} {' '.join(words)}", about))
-    return columns(rows)
+    return table_lines(rows)

@@ -7,7 +7,6 @@ from builtin_plugins.plugins.pip_or_uv import InstallerError
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.version import PluginVersion
-from builtin_plugins.self_commands.questions import ask_to_continue
 from host import HostError
 from host.session.session import Session
 
@@ -31,7 +30,7 @@ def ensure_built(staged: PluginVersion, change: Change, *, yes: bool) -> PluginV
         )
 
         otherwise = "nothing was changed"
-        ask_to_continue(session, "Build it?", yes, otherwise, required=True)
+        session.ask_to_continue("Build it?", yes, otherwise, required=True)
         agreed.update(staged.unbuilt)
         staged = make_source(staged.entry).build(change, agreed)
     return staged

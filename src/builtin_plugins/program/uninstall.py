@@ -15,7 +15,6 @@ from builtin_plugins.program.shipped_files import (
     shipped_files,
 )
 from builtin_plugins.self_commands.decorator import YES, argument, self_command
-from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError
 from host.caller import xdg_home
 from host.launch.exclusive import locks_directory
@@ -58,7 +57,7 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     session.show_lines(*lines)
 
     question = f"Uninstall {program}?"
-    ask_to_continue(session, question, yes, "nothing was removed", required=True)
+    session.ask_to_continue(question, yes, "nothing was removed", required=True)
 
     for shell in completed:
         completion_code.remove_completion(shell, program, environ)

@@ -18,9 +18,9 @@ from builtin_plugins.program.origin import (
 )
 from builtin_plugins.program.shipped_files import changed_files, set_aside
 from builtin_plugins.self_commands.decorator import FORMAT, argument, self_command
-from builtin_plugins.self_commands.printed_tables import plural
 from host import OperationError, printable
 from host.session.session import Session
+from host.text import plural
 
 _GIT_SECONDS = 60.0  # for a question to the clone's remote
 _START_SECONDS = 60.0  # for one start of the new version

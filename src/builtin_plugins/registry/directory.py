@@ -48,17 +48,18 @@ def read_plugin(root: str, entry: Entry) -> PluginVersion:
     path = os.path.join(root, MANIFEST)
     scripts = entry.scripts
     folders = entry.path
+    manifest: dict[str, Any] = {}
     try:
-        values = read_object(path)
+        manifest = read_object(path)
     except FileNotFoundError:
         pass
     else:
-        _check_min_version(path, values)
-        texts = _texts(path, values, entry.name)
+        _check_min_version(path, manifest)
+        texts = _texts(path, manifest, entry.name)
         entry = entry.replaced(**texts)
-        scripts = _combined(scripts, read_scripts(path, values))
+        scripts = _combined(scripts, read_scripts(path, manifest))
         if folders is None:
-            folders = read_path(path, values)
+            folders = read_path(path, manifest)
 
     # Each path is checked: the author of the plugin wrote it.
     tree_path = root
@@ -84,7 +85,7 @@ def read_plugin(root: str, entry: Entry) -> PluginVersion:
         root=root,
         path_folders=tuple(path_folders),
     )
-    return PluginVersion(entry, root, tree, hooks_file)
+    return PluginVersion(entry, root, tree, hooks_file, manifest=manifest)
 
 
 def _texts(path: str, values: dict[str, Any], name: str) -> dict[str, str]:
@@ -131,22 +132,6 @@ def _check_min_version(path: str, values: dict[str, Any]) -> None:
     problem = version_problem(path, needed)
     if problem:
         raise PluginError(problem)
-
-
-def manifest_decides(root: str) -> bool:
-    """Return whether the plugin.json in `root` says which files are commands, or what is on PATH.
-
-    Raises HostError if it cannot be read.
-    """
-    try:
-        values = read_object(os.path.join(root, MANIFEST))
-    except FileNotFoundError:
-        return False
-
-    for key in ("scripts", "path"):
-        if values.get(key) is not None:
-            return True
-    return False
 
 
 def _combined(

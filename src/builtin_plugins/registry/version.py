@@ -7,6 +7,7 @@ from host import CommandTree, Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from builtin_plugins.registry.entry import Entry
     from host import Definition, Problem
@@ -15,7 +16,7 @@ Words = tuple[str, ...]
 
 _NO_TREE = CommandTree("")
 _NO_COMMANDS: Mapping[Words, Definition] = {}
-_NOTHING: Mapping[str, str] = {}
+_NOTHING: Mapping[str, Any] = {}
 
 
 class PluginVersion(Record):
@@ -25,6 +26,7 @@ class PluginVersion(Record):
 
     entry       the entry, completed from plugin.json
     root        its directory, or "" if there is none yet
+    manifest    the content of its plugin.json, or {} if it has none
     tree        its commands that are files; without a path if there are none, as in a package
     hooks_file  a Python file with hooks, or "" for none
     problem     the reason why it cannot be used, or None
@@ -53,11 +55,17 @@ class PluginVersion(Record):
     left_out: tuple[Problem, ...] = ()
     names: tuple[str, ...] = ()
     unbuilt: Mapping[str, str] = _NOTHING
+    manifest: Mapping[str, Any] = _NOTHING
 
     @property
     def has_python(self) -> bool:
         """Return whether the plugin has Python code that the program imports."""
         return bool(self.names or self.entry.hooks)
+
+    @property
+    def manifest_decides(self) -> bool:
+        """Return whether plugin.json says which files are commands, or what is on PATH."""
+        return any(self.manifest.get(key) is not None for key in ("scripts", "path"))
 
 
 def relocated(problem: Problem, root: str, called: str) -> Problem:

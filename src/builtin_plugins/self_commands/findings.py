@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from builtin_plugins.self_commands.printed_tables import plural
 from host import Problem, Terminal, printable
+from host.text import plural
 
 _STYLES = {"error": "[missing]", "hint": "hint", "fixed": "installed"}
 _KIND = max(map(len, _STYLES))

@@ -28,8 +28,6 @@ from builtin_plugins.program.on_path import link_on_path
 from builtin_plugins.registry import registry
 from builtin_plugins.registry.entry import LOCAL
 from builtin_plugins.registry.version import PluginVersion
-from builtin_plugins.self_commands.printed_tables import plural
-from builtin_plugins.self_commands.questions import ask_to_continue
 from builtin_plugins.team.contained import (
     contained_plugins,
     show_contained,
@@ -40,6 +38,7 @@ from host.caller import xdg_home
 from host.installation import Layout, read_config
 from host.record_base import CommandTree
 from host.session.session import Session
+from host.text import plural
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 _GIT_SECONDS = 60.0
@@ -167,7 +166,7 @@ def _make(
         names = ", ".join(with_python)
         line = f"plugins whose Python code runs in the program: {names}"
         change.session.show_lines(line)
-    ask_to_continue(change.session, "Create it?", yes, "nothing was created")
+    change.session.ask_to_continue("Create it?", yes, "nothing was created")
     _move(change.files, root)
 
 

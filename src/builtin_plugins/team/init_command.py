@@ -23,12 +23,12 @@ from builtin_plugins.self_commands.decorator import (
     self_command,
     text,
 )
-from builtin_plugins.self_commands.printed_tables import plural
 from builtin_plugins.self_commands.project import make_project
 from builtin_plugins.team.init import init_from
 from host import UsageError
 from host.caller import xdg_home
 from host.session.session import Session
+from host.text import plural
 
 
 @self_command(

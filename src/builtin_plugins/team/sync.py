@@ -36,14 +36,13 @@ from builtin_plugins.registry.version import (
     relocated,
 )
 from builtin_plugins.self_commands.decorator import TIMEOUT, YES, self_command
-from builtin_plugins.self_commands.printed_tables import plural
-from builtin_plugins.self_commands.questions import ask_to_continue
 from builtin_plugins.team.contained import changed_lines
 from builtin_plugins.team.init import prepare_git, session_of
 from builtin_plugins.team.source import check_installation
 from host import HostError, OperationError, printable
 from host.record_base import CommandTree
 from host.session.session import Session
+from host.text import plural
 
 _GIT_SECONDS = 60.0  # limit for a call that contacts no server
 _MOST_NAMED = 5  # changed files that are named
@@ -136,7 +135,7 @@ def _to_newest(change: Change, yes: bool) -> None:
     # The files of the new commit are written beside the installation and examined there.
     _write_aside(change, git, old, new, address)
     _show_changes(change, git, old, new, address)
-    ask_to_continue(session, "Update?", yes, "nothing was changed")
+    session.ask_to_continue("Update?", yes, "nothing was changed")
 
     with signals_blocked(), file_lock(os.path.realpath(root), session.messages.line):
         git("merge", "--ff-only", "--quiet", new)

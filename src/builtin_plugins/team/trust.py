@@ -4,7 +4,6 @@ import os
 
 from builtin_plugins.self_commands.decorator import FORMAT, argument, self_command
 from builtin_plugins.self_commands.project import nearest_project
-from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError
 from host.asking.ask_trust import change_trusted, introduction, remember
 from host.projects.projects import Project
@@ -79,7 +78,7 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     if not yes:
         for line in lines:
             session.messages.line(line)
-    ask_to_continue(session, "Trust it?", yes, f"{root}: not trusted", required=True)
+    session.ask_to_continue("Trust it?", yes, f"{root}: not trusted", required=True)
 
     remember(project, hashes)
     session.show_lines(f"{root}: trusted")

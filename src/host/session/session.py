@@ -12,7 +12,7 @@ from host.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from functools import cached_property
     from typing import Literal
 
@@ -82,6 +82,34 @@ class Session:
 
         return can_ask(may_ask=self.may_ask)
 
+    def ask_to_continue(
+        self, question: str, yes: bool, otherwise: str, *, required: bool = False
+    ) -> None:
+        """Ask on a terminal; if nobody can be asked, or with --yes, continue without asking.
+
+        With `required`, an answer or --yes is needed. Raises OperationError with the text
+        `otherwise` if the user does not agree.
+        """
+        if yes:
+            return
+        if self.can_ask:
+            from host.asking.terminal import is_agreed
+
+            if not is_agreed(question):
+                raise OperationError(otherwise)
+        elif required:
+            what = f"{otherwise}, because {self.why_not_asked}"
+            raise OperationError(what, "to skip the question, add --yes")
+
+    @property
+    def why_not_asked(self) -> str:
+        """Why `can_ask` is false."""
+        from host.asking.terminal import FORBIDDEN
+
+        if self.may_ask:
+            return "there is no terminal to ask on"
+        return FORBIDDEN
+
     def show(self, text: str) -> None:
         """Write `text` to stdout unchanged, except characters that stdout cannot encode.
 
@@ -113,6 +141,23 @@ class Session:
         """Write lines to stdout with unprintable characters escaped."""
         printable_lines = map(printable, lines)
         self.show("\n".join([*printable_lines, ""]))
+
+    def show_facts(self, facts: Iterable[tuple[str, object]]) -> None:
+        """Show names and values in two columns; a fact without a value is left out."""
+        rows = []
+        for name, value in facts:
+            if value not in (None, ""):
+                label = name.replace("_", " ")
+                rows.append((label, printable(str(value))))
+
+        width = max(len(name) for name, _ in rows) + 1
+        lines = []
+        for name, text in rows:
+            # A style has characters without width, so it comes after the padding was counted.
+            padding = " " * (width - len(name))
+            styled = self.terminal.styled(name, "name")
+            lines.append(f"{styled}:{padding}{text}\n")
+        self.show("".join(lines))
 
     @property
     def encoding(self) -> str:

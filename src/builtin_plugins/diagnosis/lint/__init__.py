@@ -12,9 +12,9 @@ from builtin_plugins.self_commands.findings import (
     grouped,
     has_errors,
 )
-from builtin_plugins.self_commands.printed_tables import plural
 from host import Problem
 from host.session.session import Session
+from host.text import plural
 
 _HELP = {"script": "the script handles --help", "page": "--help shows the help page"}
 _MOST_NAMES = 10  # in a line without --verbose

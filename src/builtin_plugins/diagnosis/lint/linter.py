@@ -172,7 +172,7 @@ class Lint:
         """Check a plugin whose plugin.json is valid."""
         if os.path.exists(os.path.join(plugin.root, MANIFEST)):
             self.count += 1
-        for problem in misspelt_keys(plugin.root):
+        for problem in misspelt_keys(plugin):
             yield Finding("definition", problem)
         missing = missing_path(plugin)
         if missing is not None:

@@ -44,7 +44,6 @@ from builtin_plugins.self_commands.decorator import (
     self_command,
     text,
 )
-from builtin_plugins.self_commands.questions import ask_to_continue
 from host import PluginError, UsageError, masked_text
 from host.session.session import Session
 
@@ -371,7 +370,7 @@ def _add(
     preview(session, plan, verbose=verbose)
     check_collisions(plan.version, change, force=force)
     verb, question, otherwise = _words_for(plan)
-    ask_to_continue(session, question, yes, otherwise)
+    session.ask_to_continue(question, yes, otherwise)
     # This runs the code of a package, so it comes after the question.
     check_declared_commands(plan.version, change, force=force)
     [saved] = transaction.save([(plan, change)], team=team)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from builtin_plugins.plugins.inventory import KnownPlugin, inventory
 from builtin_plugins.self_commands.decorator import FORMAT, self_command
-from builtin_plugins.self_commands.printed_tables import columns
 from host import masked_text
 from host.session.session import Session
+from host.text_width import table_lines
 
 _MOST_WORDS = 5
 _HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")
@@ -34,7 +34,7 @@ def plugin_list(session: Session, format: str) -> None:
         return
 
     rows = [_cells(plugin) for plugin in plugins]
-    header, *lines = columns([_HEADER, *rows])
+    header, *lines = table_lines([_HEADER, *rows])
     session.show_lines(header, *_with_reasons(lines, plugins))
 
 

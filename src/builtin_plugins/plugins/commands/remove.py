@@ -10,7 +10,6 @@ from builtin_plugins.plugins.transaction import Transaction, begin
 from builtin_plugins.registry.directory import store_of
 from builtin_plugins.registry.entry import Entry, is_plugin_name
 from builtin_plugins.self_commands.decorator import PLUGIN, YES, self_command
-from builtin_plugins.self_commands.questions import ask_to_continue
 from host import PluginError, UsageError
 from host.session.session import Session
 
@@ -31,7 +30,7 @@ def plugin_remove(session: Session, name: str, yes: bool) -> None:
     with begin(session) as transaction:
         entry = _to_remove(session, name).entry
         _check_removal(entry, transaction)
-        ask_to_continue(session, f"Remove {entry.name}?", yes, "nothing was removed")
+        session.ask_to_continue(f"Remove {entry.name}?", yes, "nothing was removed")
         transaction.remove(entry)
 
     session.show_lines(f"removed {entry.name}")

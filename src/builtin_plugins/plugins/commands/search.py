@@ -12,9 +12,9 @@ from builtin_plugins.self_commands.decorator import (
     argument,
     self_command,
 )
-from builtin_plugins.self_commands.printed_tables import columns
 from host import OperationError, masked_text
 from host.session.session import Session
+from host.text_width import table_lines
 
 _HEADER = ("NAME", "VERSION", "OWNER", "DESCRIPTION")
 
@@ -59,7 +59,7 @@ def plugin_search(
         version = plugin.ref or plugin.sha256[:12] or "-"
         owner = plugin.owner or "-"
         rows.append((plugin.name, version, owner, plugin.description))
-    session.show_lines(*columns([_HEADER, *rows]))
+    session.show_lines(*table_lines([_HEADER, *rows]))
 
 
 def _matching(

@@ -12,7 +12,6 @@ from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.registry.directory import kept_versions
 from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.self_commands.decorator import FORMAT, PLUGIN, self_command
-from builtin_plugins.self_commands.printed_tables import show_facts
 from host import masked_text
 from host.session.session import Session
 
@@ -47,7 +46,7 @@ def plugin_show(session: Session, name: str, format: str) -> None:
     facts["commands"] = "none"
     if commands:
         facts["commands"] = str(len(commands))
-    show_facts(session, facts.items())
+    session.show_facts(facts.items())
 
     problems = []
     for problem in version.problems:

@@ -25,7 +25,6 @@ from builtin_plugins.self_commands.decorator import (
     argument,
     self_command,
 )
-from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError, UsageError
 from host.session.session import Session
 
@@ -67,7 +66,7 @@ def install_missing(
             session.show_lines(heading(entry))
         if missing and not dry_run:
             otherwise = "nothing was changed"
-            ask_to_continue(session, "Install these plugins?", yes, otherwise)
+            session.ask_to_continue("Install these plugins?", yes, otherwise)
             restore_plugins(transaction, missing, yes=yes)
 
     if listed.problems:

@@ -31,7 +31,6 @@ from builtin_plugins.self_commands.decorator import (
     YES,
     self_command,
 )
-from builtin_plugins.self_commands.questions import ask_to_continue
 from host import OperationError
 from host.session.session import Session
 
@@ -70,7 +69,7 @@ def plugin_update(
         failed = change_each(session, entries, plan_update)
         if plans and not dry_run:
             question = f"Update {', '.join(plans)}?"
-            ask_to_continue(session, question, yes, "nothing was changed")
+            session.ask_to_continue(question, yes, "nothing was changed")
             failed += _save(transaction, plans)
 
     transaction.warn_of_unremoved(plans)
