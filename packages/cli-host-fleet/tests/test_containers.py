@@ -6,6 +6,7 @@ home directory of its own. Their errors and exit statuses are those that the pro
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -169,8 +170,11 @@ def test_pods_by_label(places: Cli) -> None:
     ("on", "said"),
     [
         ("kube:prod", "--on kube:prod: expected kube:NAMESPACE/SELECTOR"),
+        ("kube:prod/", "--on kube:prod/: expected kube:NAMESPACE/SELECTOR"),
+        ("kube:prod/@failed_disks", "selects no running pod"),
         ("kube:-x/app=web", "--on kube:-x/app=web: '-x' is not a namespace"),
         ("kube:prod/app=none", "--on kube:prod/app=none: selects no running pod"),
+        ("@failed_disks", "@failed_disks: no such group"),
         ("docker:nope*", "--on docker:nope*: "),
     ],
 )
@@ -208,6 +212,15 @@ def test_a_timeout_in_a_container_leaves_nothing(places: Cli) -> None:
         ["pgrep", "-f", f"sleep {mark}"], capture_output=True, check=False
     )
     assert running.stdout == b""
+
+
+def test_the_history_has_the_place(places: Cli) -> None:
+    places.command("true\n")
+    assert _run(places, "docker:db").status == 0
+    argv = [places.root / "core/cli", "self", "history", "--format", "json"]
+    shown = subprocess.run(argv, env=places.environ(), capture_output=True, check=True)
+    [run] = json.loads(shown.stdout)["runs"]
+    assert run["hosts"][0]["host"] == "docker:db"
 
 
 def test_places() -> None:

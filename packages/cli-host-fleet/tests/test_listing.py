@@ -39,6 +39,12 @@ def test_a_listing_of_ansible() -> None:
     assert db1.variables == {"ROLE": "main", "ZONE": "south", "PORTS": "[1,2]"}
 
 
+def test_the_setting_that_ansible_prefers() -> None:
+    variables = {"ansible_ssh_host": "new", "ansible_host": "old", "ansible_user": "me"}
+    hosts = from_listing({"_meta": {"hostvars": {"x": variables}}}).hosts
+    assert (hosts["x"].address, hosts["x"].user) == ("new", "me")
+
+
 def test_groups_that_contain_each_other() -> None:
     listing = {"a": {"hosts": ["x"], "children": ["b"]}, "b": {"children": ["a"]}}
     assert from_listing(listing).groups["b"] == ["x"]

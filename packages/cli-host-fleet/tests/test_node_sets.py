@@ -54,6 +54,25 @@ def test_sets_that_mean_nothing(wanted: str) -> None:
         names_of(wanted, "", _INVENTORY, lambda: ["web2"])
 
 
+@pytest.mark.parametrize(
+    ("wanted", "left_out", "said"),
+    [
+        ("*", "", "no wildcard can be compared with fe80::1%eth0"),
+        ("@all", "fe80::1*", "no wildcard can be compared with fe80::1%eth0"),
+        ("fe80::1%wlan0!*1", "", "no wildcard can be compared with fe80::1%"),
+        ("web\uff11", "", "web\uff11: write each digit as one of 0 to 9"),
+        ("web1", "web[\uff11-2]", "write each digit as one of 0 to 9"),
+    ],
+)
+def test_what_clustershell_would_take_for_another_host(
+    wanted: str, left_out: str, said: str
+) -> None:
+    inventory = Inventory({"fe80::1%eth0": Host("fe80::1%eth0")}, closed=True)
+    assert list(names_of("@all", "", inventory, list)) == ["fe80::1%eth0"]
+    with pytest.raises(FleetError, match=said):
+        names_of(wanted, left_out, inventory, list)
+
+
 _SOURCE = """
 [Main]
 default: here

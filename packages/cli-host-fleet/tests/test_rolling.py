@@ -108,8 +108,17 @@ def test_nothing_failed(cli: Cli) -> None:
     missing = cli.fleet("run", *cli.on("@failed"), "demo", "do")
     assert (missing.status, missing.stderr) == (
         2,
-        "cli fleet run: @failed: no run has been recorded yet\n",
+        "cli fleet run: @failed: there is no last run, or it has not ended\n",
     )
     assert cli.run("web01").status == 0
     none = cli.fleet("run", *cli.on("@failed"), "demo", "do")
     assert none.stderr == "cli fleet run: @failed: no host failed in the last run\n"
+
+    # What failed before a run that was killed is not what failed in the last run.
+    cli.command("echo up; sleep 60\n")
+    process = cli.start("run", *cli.on("web01"), "demo", "do")
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"web01: up\n"
+    process.kill()
+    process.communicate(timeout=60)
+    assert cli.fleet("run", *cli.on("@failed"), "demo", "do").stderr == missing.stderr

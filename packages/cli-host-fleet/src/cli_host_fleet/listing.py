@@ -129,7 +129,7 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
     def setting(word: str) -> str:
         value = ""
         # Both names are in use, and Ansible prefers the second.
-        for key in (f"{_CONNECTION}ssh_{word}", f"{_CONNECTION}{word}"):
+        for key in (f"{_CONNECTION}{word}", f"{_CONNECTION}ssh_{word}"):
             ignored.discard(key)
             if variables.get(key) is not None:
                 value = str(variables[key])

@@ -76,7 +76,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
             if group == FAILED:
                 return self._failed()
             if group == "all":
-                return self.all_nodes()
+                return self._all_hosts()
 
         with _explained(f"@{group}"):
             nodes: list[str] = self._inner.group_nodes(group, namespace)
@@ -90,8 +90,17 @@ class _Groups(GroupResolver):  # type: ignore[misc]
                 nodes: list[str] = self._inner.all_nodes(namespace)
             return nodes
 
+        # These are the hosts that a wildcard can match. ClusterShell takes % for its own.
+        nodes = self._all_hosts()
+        for node in nodes:
+            if "%" in node:
+                what = f"no wildcard can be compared with {node}"
+                raise FleetError(f"{what}; name hosts in full, or @all")
+        return nodes
+
+    def _all_hosts(self) -> list[str]:
         try:
-            nodes = self._inner.all_nodes()
+            nodes: list[str] = self._inner.all_nodes()
         except GroupSourceQueryFailed as failure:
             # Without its hosts, `--except 'web*'` would leave out too few.
             raise _failed_source("@all", failure) from None
@@ -214,7 +223,12 @@ def _typed_users(
 
 
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return `text` without users and IPv6 brackets, and (user, hosts) per `USER@HOSTS` in it."""
+    """Return `text` without users and IPv6 brackets, and (user, hosts) per `USER@HOSTS` in it.
+
+    Raises FleetError for a digit that ClusterShell would replace by one of 0 to 9.
+    """
+    if any(letter.isdigit() and not letter.isascii() for letter in text):
+        raise FleetError(f"{text}: write each digit as one of 0 to 9")
     text = _IPV6.sub(r"\1", text)
     without_users = _LOGIN.sub(r"\2", text)
     return without_users, _LOGIN.findall(text)

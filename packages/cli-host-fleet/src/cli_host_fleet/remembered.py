@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pwd
+import re
 import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -12,6 +14,12 @@ from collections.abc import Mapping, Sequence
 from cli_host_fleet.problem import FleetError
 
 FAILED = "failed"  # the name of the group
+_IN_A_SET = re.compile(r"@failed(?![\w.:%=+-])")  # but not `@failed_disks`
+
+
+def is_in(selection: str) -> bool:
+    """Return whether a set of hosts contains `@failed`."""
+    return _IN_A_SET.search(selection) is not None
 
 
 def place(environ: Mapping[str, str], root: str) -> str:
@@ -43,6 +51,12 @@ def remember(file: str, names: Sequence[str], options: Mapping[str, str]) -> Non
     os.replace(written.name, file)
 
 
+def forget(file: str) -> None:
+    """Forget the hosts of an earlier run, which a killed run must not leave to `@failed`."""
+    with contextlib.suppress(OSError):
+        os.unlink(file)
+
+
 def recall(file: str, options: Mapping[str, str]) -> list[str]:
     """Return the failed hosts; raises FleetError if no run is recorded or no host failed.
 
@@ -53,7 +67,7 @@ def recall(file: str, options: Mapping[str, str]) -> list[str]:
         with open(file) as opened:
             last = json.load(opened)
     except FileNotFoundError:
-        raise FleetError("@failed: no run has been recorded yet") from None
+        raise FleetError("@failed: there is no last run, or it has not ended") from None
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
     except ValueError:

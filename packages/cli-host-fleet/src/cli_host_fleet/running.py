@@ -24,7 +24,7 @@ from cli_host_fleet.results import Result, exit_status
 from cli_host_fleet.run_options import options_of
 from cli_host_fleet.targets import Targets
 from cli_host_fleet.text_view import TextView
-from cli_host_fleet.transport import login
+from cli_host_fleet.transport import Host, login
 from host import Program
 
 _STDOUT = 1
@@ -76,11 +76,13 @@ def run_or_preview(
     view = view_for(params["form"], job.hosts, group=group, diff=params["diff"])
 
     words, args = job.recorded_as(program)
-    program.permit(words, args, origin="fleet", hosts=[*job.hosts])
+    hosts = [_full_name(host) for host in job.hosts.values()]
+    program.permit(words, args, origin="fleet", hosts=hosts)
     secrets = job.secret_values()
     recorded = program.record(words, args, origin="fleet", secrets=secrets)
     job.recorded = recorded.environment(_trace())
 
+    remembered.forget(remembered.place(os.environ, program.root))
     fleet = Fleet(job, options, view)
     results = carry_out(fleet, job, view)
 
@@ -89,7 +91,7 @@ def run_or_preview(
     status = exit_status(results)
     if fleet.signal:
         status = -fleet.signal
-    rows = [_row(result) for result in results]
+    rows = [_row(result, job.hosts[result.host]) for result in results]
     recorded.finish(status, hosts=rows)
     return outcome(fleet, view, results)
 
@@ -109,10 +111,15 @@ def carry_out(fleet: Fleet, job: Job, view: View) -> list[Result]:
     return results
 
 
-def _row(result: Result) -> dict[str, str | int | float | None]:
+def _full_name(host: Host) -> str:
+    """Return the name of a host with its place, such as `docker:web1`."""
+    return f"{host.place}{host.name}"
+
+
+def _row(result: Result, host: Host) -> dict[str, str | int | float | None]:
     """Return what the history keeps of a result."""
     return {
-        "host": result.host,
+        "host": _full_name(host),
         "state": result.state,
         "status": result.status,
         "attempts": result.attempts,

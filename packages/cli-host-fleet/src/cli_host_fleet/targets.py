@@ -80,7 +80,7 @@ class Targets:
     def _place(self, file: str) -> tuple[str, str]:
         """Return the place that the set names, and the rest; `@failed` has that of the last run."""
         place, selection = place_of(self.on)
-        if not place and "@failed" in selection:
+        if not place and remembered.is_in(selection):
             failed = remembered.recall(file, self.files)
             place, _ = place_of(failed[0])
             if place and selection != "@failed":
@@ -96,7 +96,11 @@ class Targets:
             raise FleetError(f"--ssh-config: has no effect on {self.on}")
 
         # Pods are selected by kubectl, with labels; of containers, ClusterShell selects the names.
-        selects_labels = place.startswith("kube:") and "@failed" not in selection
+        is_failed = remembered.is_in(selection)
+        selects_labels = place.startswith("kube:") and not is_failed
+        if selects_labels and not selection:
+            # kubectl would take all pods.
+            raise FleetError(f"--on {self.on}: expected kube:NAMESPACE/SELECTOR")
         labels = ""
         if selects_labels:
             labels = selection
