@@ -2,7 +2,7 @@
 
 from host.headers.prose_rules import (
     DASHES,
-    begins_examples,
+    begins_aside,
     begins_prose,
     continues,
     first_sentence,
@@ -10,6 +10,7 @@ from host.headers.prose_rules import (
     is_address,
     is_banner,
     is_directive,
+    is_file_name,
     is_heading,
     is_licence,
     is_sentence,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _ARGUMENT = ("[", "<", "-", "{", "$")  # beginnings of an argument
 
 
-_USAGE = "Note: the usage"  # in place of its lines
+_USAGE = "See the usage"  # in place of its lines
 
 
 class Prose:
@@ -153,7 +154,7 @@ class Prose:
         bare = text.strip(" \t`*=-:'\"").lower()
         if " " not in bare:
             _, _, bare = bare.rpartition("/")
-        if bare in names:
+        if bare in names or is_file_name(bare):
             return True
 
         words = text.split()
@@ -170,7 +171,7 @@ class Prose:
         bare = text.strip()
         if bare.startswith(("--- ", "=== ")):  # in a frame
             bare = bare.strip("-= ")
-        for dash in DASHES:
+        for dash in (*DASHES, "  "):
             name, sign, rest = bare.partition(dash)
             if sign and (self._is_own_name(name) or name.lower() == "purpose"):
                 return rest.strip()
@@ -178,11 +179,13 @@ class Prose:
 
     def _first_sentence(self) -> str:
         """Return the first sentence of prose, joined over its lines (CONTRACT 15)."""
+        title = ""  # what is the description if there is no sentence
+        is_top = True  # above all other statements
         is_list = False  # below a line that introduces the indented ones
         for paragraph in _paragraphs(self._rows):
             for text, statement in self._statements(paragraph):
                 line = self._without_name(text)
-                if begins_examples(line):
+                if begins_aside(line):
                     break
 
                 inside = text.removeprefix(self._margin)
@@ -194,8 +197,11 @@ class Prose:
                     found = first_sentence(statement)
                     if is_sentence(found):
                         return found
+                    if is_top and " " in found:
+                        title = found.rstrip(": ")
+                is_top = False
                 is_list = is_list or introduces_list(statement)
-        return ""
+        return title
 
     def _statements(self, paragraph: "Sequence[str]") -> "Iterator[tuple[str, str]]":
         """Yield the first line and the whole text of each statement in a paragraph.

@@ -132,6 +132,10 @@ COMMENTS = {
     "after blank lines": ("#!/bin/sh\n\n# Copy it.\n", "Copy it."),
     "summary": ("#!/bin/sh\n# db\n# Summary: Copy it.\n# Usage: db x\n", "Copy it."),
     "description": ("#!/bin/sh\n# Description: Copy it.\n", "Copy it."),
+    "an init script": (
+        "#!/bin/sh\n# Short-Description: Copy it.\n# Description: Slow.\n",
+        "Copy it.",
+    ),
     "mise": ('#!/bin/sh\n#MISE description="Copy it."\n#MISE alias="c"\n', "Copy it."),
     "argc": ("#!/bin/sh\n# @describe Copy it.\n# @flag -f\n", "Copy it."),
     "own key": ("#!/bin/sh\n# tool:summary=Copy it.\n# tool:args=<x>\n", "Copy it."),

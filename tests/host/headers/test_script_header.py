@@ -77,7 +77,7 @@ DESCRIPTIONS = {
     "its name above a licence": ("# db: Copy it.\n# (c) 2020 A. Author\n", "Copy it."),
     "a licence in one word": ("# GPL v3 or later\n#\n# Copy it.\n", "Copy it."),
     "people": ("# By A. Author\n# Made by Ann Author\n# Ann <a@b.org>\n# Copy it.\n", "Copy it."),
-    "a note with a label": ("# NB: it is new,\n# so take care\n# Copy it.\n", "Copy it."),
+    "a note with a label": ("# NB: it is new.\n# Take care.\n#\n# Copy it.\n", "Copy it."),
     "a request": ("# If you're stuck, ask us.\n# See README.md\n# Copy it.\n", "Copy it."),
     "a condition": ("# If you are offline, copy it later.\n", "If you are offline, copy it later."),
     "a generated part": (
@@ -100,6 +100,13 @@ DESCRIPTIONS = {
     "below a coding": ("# -*- coding: utf-8 -*-\n\n# Copy it.\nimport x\n", "Copy it."),
     "between licence and code": ("# Copyright 2020 A\n\n# Copy it.\nx\n", "Copy it."),
     "an address with a label": ("# Web site : https://example.org/x\n# Copy it.\n", "Copy it."),
+    "an introduction alone": ("# Print tables that\n# match:\n#   x\n", "Print tables that match"),
+    "a requirement alone": ("# This script requires two words:\n#   a b\n", ""),
+    "a title in capitals": ("# DB COPY\n# =======\n# Copy it.\n", "Copy it."),
+    "a number": ("# 12\n# copy it\n", "copy it"),
+    "columns": ("# HOST    the host\n#\n# Copy it.\n", "Copy it."),
+    "another file's name and a dash": ("# old.sh --- Copy it.\n", "Copy it."),
+    "its name in a column": ("# db     Copy it.\n", "Copy it."),
     "GitHub's marks": ("#/ Copy it.\n#/ Slow.\n", "Copy it."),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""sub and rbenv: `Summary:`, `Description:`, `Usage:` with its lines, and `Help:`.
+"""sub and rbenv: `Summary:`, `Description:`, `Usage:` with its lines, and `Help:`; init scripts.
 
 https://github.com/qrush/sub, https://github.com/rbenv/rbenv. Other scripts have such lines, too.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from host.headers.dialects import Script
     from host.headers.rows import Row
 
-_SUMMARIES = ("summary", "description")
+_SUMMARIES = ("summary", "description", "short-description")
 _TAGS = (*_SUMMARIES, "usage", "help")
 _ENDS = (GAP, TAG, SKIP)
 _INDENT = "  "  # of a line that belongs to the tag above it
