@@ -172,7 +172,7 @@ def test_the_packages_that_a_run_makes_itself_have_only_a_docstring() -> None:
 
 
 def test_a_change_that_needs_no_network_loads_no_requests() -> None:
-    module = "builtin_plugins.plugins.steps"
+    module = "builtin_plugins.plugins.agreed_build"
     program = f"import sys, {module}; print('requests' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False

@@ -8,8 +8,8 @@ from host.installation import Layout, OpenInstallation
 from host.lock.collected import Collected
 from host.lock.entry_points import entry_points, files_of_checkout, import_paths
 from host.lock.lock import Lock
-from host.lock.lock_file import write_lock
 from host.lock.plugin_worker import PLANNING_HOOKS, query
+from host.lock.write_lock import write_lock
 from host.messages import Messages
 from host.records import Installation, PluginPackage
 

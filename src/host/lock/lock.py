@@ -1,6 +1,6 @@
 """The lock: the declarations of plugins, and stamps that show whether they are still valid.
 
-`host.lock.lock_file` writes it and `_parse` reads it; each record is stored as an array of its
+`host.lock.write_lock` writes it and `_parse` reads it; each record is stored as an array of its
 values. The file has four parts: a line with the format and checksum, a line of JSON that every run
 reads, a line of JSON for listings and declared commands, and a line for each definition that a
 plugin declares in code. It contains paths, names and these definitions, but never values of

@@ -266,8 +266,8 @@ def _results(
 
     session.make_packages_importable()
     from host.lock.broken import with_distribution
-    from host.lock.lock_file import write_lock
     from host.lock.plugin_worker import call_hook
+    from host.lock.write_lock import write_lock
 
     try:
         return call_hook(plugin, hook, calls, session.program)

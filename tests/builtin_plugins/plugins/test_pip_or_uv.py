@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from builtin_plugins.plugins.commands.change_each import change_each
 from builtin_plugins.plugins.pip_or_uv import (
     Answer,
     Installer,
     InstallerError,
     find_false,
 )
-from builtin_plugins.plugins.steps import change_each
 from builtin_plugins.registry.entry import Entry
 from host import Messages
 from testing import httpserver

@@ -9,8 +9,8 @@ import pytest
 from host.catalog.declared_commands import Declared
 from host.installation import Layout, open_installation
 from host.lock.lock import FORMAT, Lock, checksum, read_lock, stamp
-from host.lock.lock_file import write_lock
 from host.lock.plugin import Plugin
+from host.lock.write_lock import write_lock
 from host.record_base import CommandTree, EnvSource
 from testing.installation import command
 

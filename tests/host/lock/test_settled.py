@@ -2,7 +2,7 @@
 
 import pytest
 
-from host.lock.lock_file import is_settled
+from host.lock.write_lock import is_settled
 
 SECOND = 1_000_000_000
 NOW = 1_800_000_000 * SECOND

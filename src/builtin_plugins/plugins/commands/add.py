@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from builtin_plugins.plugins.agreed_build import ensure_built
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.collisions import (
     check_collisions,
@@ -23,7 +24,6 @@ from builtin_plugins.plugins.preview import (
 )
 from builtin_plugins.plugins.sources.base import PluginSource, make_source
 from builtin_plugins.plugins.sources.parse import parse_source
-from builtin_plugins.plugins.steps import ensure_built
 from builtin_plugins.plugins.team_catalogue import listed_plugin
 from builtin_plugins.plugins.transaction import (
     Transaction,

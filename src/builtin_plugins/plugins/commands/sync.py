@@ -3,18 +3,18 @@
 import os
 from collections.abc import Iterator
 
+from builtin_plugins.plugins.agreed_build import (
+    ensure_built,
+)
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
+from builtin_plugins.plugins.commands.change_each import change_each
 from builtin_plugins.plugins.plan_change import Plan
 from builtin_plugins.plugins.preview import heading, version_text
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins.steps import (
-    change_each,
-    ensure_built,
-)
 from builtin_plugins.plugins.transaction import Transaction, begin
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.registry import Registry, read_registry

@@ -2,11 +2,16 @@
 
 from collections.abc import Iterable
 
+from builtin_plugins.plugins.agreed_build import (
+    ensure_built,
+    unbuilt_text,
+)
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
+from builtin_plugins.plugins.commands.change_each import change_each
 from builtin_plugins.plugins.inventory import inventory, named_plugin
 from builtin_plugins.plugins.plan_change import Nothing, Plan
 from builtin_plugins.plugins.preview import (
@@ -15,11 +20,6 @@ from builtin_plugins.plugins.preview import (
     why_it_stays,
 )
 from builtin_plugins.plugins.sources.base import make_source
-from builtin_plugins.plugins.steps import (
-    change_each,
-    ensure_built,
-    unbuilt_text,
-)
 from builtin_plugins.plugins.transaction import Transaction, begin
 from builtin_plugins.registry.entry import Entry
 from builtin_plugins.registry.registry import Registry
