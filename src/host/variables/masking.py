@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from host.variables.layers import Variable
 
 # A query parameter is secret if its name contains one of these.
-_TELLING_PARTS = ("token", "key", "secret", "passw", "sig", "auth", "credential")
-_PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
+_TELLING_PARTS = ("token", "key", "secret", "pass", "pwd", "sig", "auth", "credential")
+# In a connection string of a database, a value may be quoted.
+_PARAMETER = (
+    r"""(?P<name>[?&;#][^\s=?&;#'"]*)"""
+    r"""=(?P<value>"[^"]{0,200}"|'[^']{0,200}'|\{[^}]{0,200}\}|[^\s&;#'"]*)"""
+)
 
 _PARAMETER_MARKS = frozenset("?&;#")  # one of them stands before each parameter
 
@@ -21,6 +25,10 @@ _LOGIN = r"(?<=[:/]/)(?!/)[^/?#\s]*(?=@)"
 _BARE_LOGIN = r"(?<!\S)[^\s/?#:]*:[^\s/?#]+(?=@)"
 # If the text after a colon is not a port, it is probably a password with a slash or a blank.
 _BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
+# The path of a database has no @: here, even `5432/` is the beginning of a password.
+_BROKEN_LOGIN += (
+    r"|(?:(?<=\bpostgres://)|(?<=\bpostgresql://))[^\s/?#:@]*:[^\s?#@]*(?=@)"
+)
 
 # A variable is secret if a word in its name has one of these endings.
 _SECRET_ENDS = (
@@ -274,17 +282,19 @@ def _base64_forms(text: str) -> "list[str]":
 
 def _address_forms(text: str) -> "list[str]":
     """Return `text` as addresses contain it (`%2F`), if it differs."""
-    upper = ""
-    for byte in text.encode("utf-8", "surrogateescape"):
-        character = chr(byte)
-        if character.isascii() and (character.isalnum() or character in "-._~"):
-            upper += character
-        else:
-            upper += f"%{byte:02X}"
-    if upper == text:
-        return []
-    # A path keeps its slashes, and a form has `+` for a blank.
-    forms = [upper, upper.replace("%2F", "/"), upper.replace("%20", "+")]
+    forms = []
+    # JavaScript's encodeURIComponent keeps some more characters.
+    for kept in ("-._~", "-._~!*'()"):
+        upper = ""
+        for byte in text.encode("utf-8", "surrogateescape"):
+            character = chr(byte)
+            if character.isascii() and (character.isalnum() or character in kept):
+                upper += character
+            else:
+                upper += f"%{byte:02X}"
+        if upper != text:
+            # A path keeps its slashes, and a form has `+` for a blank.
+            forms += [upper, upper.replace("%2F", "/"), upper.replace("%20", "+")]
     return [*forms, *[_lower_escapes(form) for form in forms]]
 
 

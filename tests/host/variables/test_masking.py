@@ -35,7 +35,9 @@ def test_what_must_not_appear(secret: str, hidden: list[str]) -> None:
     assert all("%" in text or "+" in text or text.isalnum() for text in encoded)
 
 
-@pytest.mark.parametrize("secret", ["s3cret", "pa/ss wörd?", "\udcff\udcfe bytes"])
+@pytest.mark.parametrize(
+    "secret", ["s3cret", "pa/ss wörd?", "it's (one)!", "\udcff\udcfe bytes"]
+)
 @pytest.mark.parametrize("before", ["", "x", "xy", "ada:"])
 def test_what_is_masked_in_other_encodings(secret: str, before: str) -> None:
     content = os.fsencode(f"{before}{secret} and more")
@@ -45,9 +47,27 @@ def test_what_is_masked_in_other_encodings(secret: str, before: str) -> None:
         quote,
         quote_plus,
         lambda text: quote(text, safe="").lower(),
+        lambda text: quote(text, safe="!*'()"),  # JavaScript's encodeURIComponent
     ):
         text = encode(content)
         shown = text if isinstance(text, str) else text.decode()
         masked = masked_line(shown, [secret])
         assert "********" in masked
         assert len(masked.replace("********", "")) <= len(shown) - len(secret)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Server=db;UID=sa;PWD=hunter2;x=1", "Server=db;UID=sa;PWD=…;x=1"),
+        ("host=db;pass=hunter2", "host=db;pass=…"),
+        ('Server=db;Password="a;b c";x=1', "Server=db;Password=…;x=1"),
+        ("Server=db;Password='a;b c'", "Server=db;Password=…"),
+        ("Server=db;Password={a;b c};x=1", "Server=db;Password=…;x=1"),
+        ("postgres://me:12/34@db/x", "postgres://…@db/x"),
+        ("postgresql://db:5432/x", "postgresql://db:5432/x"),
+        ("https://host:443/@scope/name", "https://host:443/@scope/name"),
+    ],
+)
+def test_credentials_in_addresses_and_connection_strings(text: str, shown: str) -> None:
+    assert masked_line(text, []) == shown
