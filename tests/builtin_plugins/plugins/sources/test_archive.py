@@ -288,7 +288,7 @@ def _updated_while(made: Made, site: httpserver.Site, change: str) -> Result:
         fresh(handler)
 
     site.add("/acme.tar.gz", meanwhile)
-    return plugin(made, "update", "acme")
+    return plugin(made, "update")
 
 
 def test_a_plugin_disabled_during_its_update_stays_disabled(
@@ -305,11 +305,16 @@ def test_a_plugin_disabled_during_its_update_stays_disabled(
 def test_a_plugin_removed_during_its_update_stays_removed(
     install: Install, site: httpserver.Site
 ) -> None:
+    """Also if it is one of several: all of them stay as they are."""
     made = install()
+    other = site.add("/other.tar.gz", tar_of(plugin_files("demo/own", "one")))
+    assert plugin(made, "add", other).status == 0
+    site.add("/other.tar.gz", tar_of(plugin_files("demo/own", "two")))
     done = _updated_while(made, site, "remove")
     told = "cli: acme was removed meanwhile; nothing was changed\n"
     assert (done.status, done.stderr) == (1, told)
-    assert listed(made) == {}
+    assert listed(made).keys() == {"other"}
+    assert made.run("demo", "own").stdout == "one\n"
 
 
 def test_an_update_takes_no_command_of_a_later_plugin(
