@@ -38,7 +38,7 @@ def read_declarations(
         argument = _argument(fields)
         _check_name(argument, fields)
         _check_kind(argument, fields)
-        _check_values(argument, fields, ours=ours)
+        _check_values(argument, fields)
         if argument.choices_from:
             _check_program("choices", argument.choices_from, fields, folder)
         if argument.complete not in ("", *COMPLETIONS) and not ours:
@@ -178,8 +178,11 @@ def _check_kind(argument: Argument, fields: "Fields") -> None:
             raise fields.refused(key, f"{kind} cannot have this key")
 
 
-def _check_values(argument: Argument, fields: "Fields", *, ours: bool) -> None:
-    """Refuse invalid patterns, and choices or a default that the argument does not accept."""
+def _check_values(argument: Argument, fields: "Fields") -> None:
+    """Refuse invalid patterns, and choices or a default of another type, or not among the choices.
+
+    Only lint compares them with the pattern, which costs a child process for each.
+    """
     if argument.pattern:
         import re
 
@@ -192,8 +195,8 @@ def _check_values(argument: Argument, fields: "Fields", *, ours: bool) -> None:
     if fields.value("choices") == [] and not argument.flag:
         raise fields.refused("choices", "must not be empty")
     for choice in argument.choices:
-        if not argument.has_form(choice):
-            reason = f'"{choice}" does not match the type or pattern'
+        if not argument.has_type(choice):
+            reason = f'"{choice}" does not match the type'
             raise fields.refused("choices", reason)
 
     if argument.default is None:
@@ -201,8 +204,10 @@ def _check_values(argument: Argument, fields: "Fields", *, ours: bool) -> None:
     if argument.required or argument.secret:
         reason = "a required or secret argument cannot have this key"
         raise fields.refused("default", reason)
-    # Our own are right, and a pattern costs a child process.
-    if not ours and not argument.accepts(argument.default):
+    is_valid = argument.has_type(argument.default)
+    if argument.choices:
+        is_valid = argument.default in argument.choices
+    if not is_valid:
         reason = f'expected {argument.expected}, found "{argument.default}"'
         raise fields.refused("default", reason)
 

@@ -138,21 +138,27 @@ class Argument(Record):
 
     def accepts(self, text: str) -> bool:
         """Return whether `text` is a valid value, without checking whether a file exists."""
-        if self.choices:  # `read_declarations` has checked their type and pattern
+        if (
+            self.choices
+        ):  # `read_declarations` has checked their type, and lint their pattern
             return text in self.choices
         return self.has_form(text)
 
     def has_form(self, text: str) -> bool:
         """Return whether `text` is of this argument's type and matches its pattern."""
-        if self.flag:
-            return text.lower() in (*TRUE, *FALSE)
-        if not _has_type(self.type, text):
+        if not self.has_type(text):
             return False
         if not self.pattern:
             return True
         from host.arguments.pattern import matches  # imports `re` (10 ms)
 
         return matches(self.pattern, text)
+
+    def has_type(self, text: str) -> bool:
+        """Return whether `text` is of this argument's type."""
+        if self.flag:
+            return text.lower() in (*TRUE, *FALSE)
+        return _has_type(self.type, text)
 
 
 def _has_type(kind: str, text: str) -> bool:

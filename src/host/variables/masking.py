@@ -24,9 +24,9 @@ _LOGIN = r"(?<=[:/]/)(?!/)[^/?#\s]*(?=@)"
 # A message may repeat an address without `//`. Elsewhere, `nginx:1.25@sha256:…` has no password.
 _BARE_LOGIN = r"(?<!\S)[^\s/?#:]*:[^\s/?#]+(?=@)"
 # If the text after a colon is not a port, it is probably a password with a slash or a blank.
-_BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
-# The path of a database has no @: here, even `5432/` is the beginning of a password.
-_BROKEN_LOGIN += (
+_BROKEN_LOGIN = (
+    r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
+    # The path of a database has no @: here, even `5432/` is the beginning of a password.
     r"|(?:(?<=\bpostgres://)|(?<=\bpostgresql://))[^\s/?#:@]*:[^\s?#@]*(?=@)"
 )
 

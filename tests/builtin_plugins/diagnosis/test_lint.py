@@ -797,6 +797,17 @@ def test_a_call_of_a_library_that_is_not_loaded(
     assert (message in findings) is found, findings
 
 
+def test_values_that_do_not_match_the_pattern(install: Install) -> None:
+    """A run does not compare them: the pattern needs a process for each."""
+    argument = {"name": "x", "pattern": "[a-z]", "choices": ["a", "1"], "default": "1"}
+    made = install(tree(command(args=[argument, {**argument, "name": "y"}])))
+    status, findings = lint(made)
+    assert status == 1
+    for name in ("x", "y"):
+        assert f'"args": "1" does not match the pattern of {name}\n' in findings
+    assert '"a" does not match' not in findings
+
+
 @pytest.mark.parametrize(
     "pattern", ["(a+)+", "(a|b)*", "([a-z]+\\.)*[a-z]+", "a+b*", "(ab)+"]
 )

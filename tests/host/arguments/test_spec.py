@@ -69,7 +69,7 @@ REFUSED = {
     "no choices": ([{"name": "a", "choices": []}], "args[0].choices", "must not be empty"),
     "choice is no number": (
         [{"name": "a", "type": "integer", "choices": ["1", "x"]}],
-        *("args[0].choices", '"x" does not match the type or pattern'),
+        *("args[0].choices", '"x" does not match the type'),
     ),
     "default is a number": ([{"name": "a", "default": 3}], "args[0].default", "a string"),
     "default of a required": (
@@ -126,12 +126,6 @@ REFUSED = {
     "secret flag": ([{"name": "--a", "secret": True}], "args[0].secret", "a flag (an "),
     "secret with a default": (
         [{"name": "a", "secret": True, "default": "x"}], "args[0].default", "a required or secret"),
-    "default does not match": (
-        [{"name": "a", "pattern": "[a-z]", "default": "1"}],
-        *("args[0].default", 'expected text that matches [a-z], found "1"'),
-    ),
-    "choice does not match": (
-        [{"name": "a", "pattern": "[a-z]", "choices": ["1"]}], "args[0].choices", "or pattern"),
     "description is a list": ([{"name": "a", "description": []}], "args[0].description", "a st"),
     "half a character": ([{"name": "a", "choices": ["\ud800"]}], "args[0].choices", "not all"),
     "NUL": ([{"name": "a", "default": "\0"}], "args[0].default", "not allowed"),
@@ -325,7 +319,9 @@ def test_arguments_and_choices_of_any_number_take_linear_time():
         {"name": f"p{n}", "required": True} for n in many
     ]
     assert len(read(entries)) == 40_000
-    (level,) = read([{"name": "level", "choices": [f"c{n}" for n in many]}])
+    # Nothing is matched against the pattern here: that would start 20,000 processes.
+    choices = [f"c{n}" for n in many]
+    (level,) = read([{"name": "level", "pattern": "c.*", "choices": choices}])
     assert len(level.choices) == 20_000
 
 

@@ -249,8 +249,17 @@ def output(definition: Definition) -> Iterator[Finding]:
 
 
 def patterns(definition: Definition) -> Iterator[Finding]:
-    """Yield a hint for each pattern of an argument that can take exponential time."""
+    """Yield a finding for each value that does not match the pattern of its argument.
+
+    Also yield a hint for each pattern that can take exponential time.
+    """
     for argument in definition.args:
+        for value in (*argument.choices, argument.default):
+            if value is not None and not argument.has_form(value):
+                what = f'"{value}" does not match the pattern of {argument.name}'
+                problem = Problem(definition.file, what, key="args")
+                yield Finding("definition", problem)
+
         if _NESTED.search(argument.pattern):
             what = f"the pattern of {argument.name} can take exponential time"
             remedy = "repeat no group that has +, *, {…} or | inside"
