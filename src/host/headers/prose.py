@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from host.headers.rows import Row
 
 _ARGUMENT = ("[", "<", "-", "{", "$")  # beginnings of an argument
-
-
 _USAGE = "See the usage"  # in place of its lines
 
 
@@ -147,7 +145,7 @@ class Prose:
     def _is_own_name(self, text: str) -> bool:
         """Return whether a line has only the script's name: `bin/db-copy`, `DB-copy.sh`.
 
-        Arguments may follow the name: `db copy [--all] TABLE`, which calls `db-copy`.
+        Arguments or a version may follow: `db copy [--all] TABLE`, which calls `db-copy`.
         """
         stem, _, _ = self._name.rpartition(".")
         names = (self._name, stem or self._name)
@@ -158,11 +156,9 @@ class Prose:
             return True
 
         words = text.split()
-        while len(words) > 1 and (
-            words[-1].isupper() or words[-1].startswith(_ARGUMENT)
-        ):
+        while len(words) > 1 and _is_argument(words[-1]):
             words.pop()
-            if "-".join(words) in names:
+            if "-".join(words).lower() in names:
                 return True
         return False
 
@@ -171,7 +167,7 @@ class Prose:
         bare = text.strip()
         if bare.startswith(("--- ", "=== ")):  # in a frame
             bare = bare.strip("-= ")
-        for dash in (*DASHES, "  "):
+        for dash in (*DASHES, "  ", " by "):
             name, sign, rest = bare.partition(dash)
             if sign and (self._is_own_name(name) or name.lower() == "purpose"):
                 return rest.strip()
@@ -224,6 +220,12 @@ class Prose:
             room = width - len(text)
         if statement:
             yield first, statement
+
+
+def _is_argument(word: str) -> bool:
+    """Return whether a word is an argument or a version: `TABLE`, `[-n]`, `v2`."""
+    is_version = word.removeprefix("v")[:1].isdigit()
+    return is_version or word.isupper() or word.startswith(_ARGUMENT)
 
 
 def _paragraphs(rows: "Sequence[Row]") -> "Iterator[list[str]]":

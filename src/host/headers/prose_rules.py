@@ -56,7 +56,8 @@ _COMMANDS = (
 _SCRIPTS = (".sh", ".bash", ".zsh", ".fish", ".py", ".rb", ".pl", ".js")
 _ITEMS = ("- ", "* ", "+ ", "• ", "| ", "+-")
 _ABBREVIATIONS = (
-    "e.g", "i.e", "etc", "vs", "cf", "approx", "no", "resp", "incl", "dr", "mr", "st",
+    "e.g", "eg", "i.e", "ie", "etc", "misc", "aka", "vs", "cf", "approx", "no", "resp", "incl",
+    "dr", "mr", "st",
 )  # fmt: skip
 # Between the name of a script and its summary.
 DASHES = (" - ", ": ", "; ", " -- ", " --- ", " : ", " \u2013 ", " \u2014 ")
@@ -70,13 +71,13 @@ _RAGGED = 15  # so many blanks more than necessary may end a line of a paragraph
 # No sentence ends with one of these words.
 _CONNECTING = {
     "a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "into", "is", "of", "on", "or",
-    "that", "the", "to", "using", "via", "when", "which", "with",
+    "that", "the", "to", "using", "via", "when", "which", "with", "e.g.", "i.e.", "vs.", "cf.",
 }  # fmt: skip
 
 
 def is_directive(low: str) -> bool:
     """Return whether a line in lower case is for a program, such as an editor or a linter."""
-    return low.startswith(_DIRECTIVES) or "-*-" in low
+    return low.startswith(_DIRECTIVES) or low.count("-*-") > 1
 
 
 def is_licence(low: str) -> bool:
@@ -187,16 +188,16 @@ def continues(before: str, line: str, room: int) -> bool:
 
     `room` is the number of blanks that its paragraph has behind the line before.
     """
+    _, _, last = before.rpartition(" ")
+    if before.endswith(",") or last.lstrip("(").lower() in _CONNECTING:
+        return True
     if before.endswith(_SENTENCE_ENDS) or is_heading(before):
         return False
-    words = before.split()
-    if before.endswith(",") or words[-1].lower() in _CONNECTING:
-        return True
 
     word, _, _ = line.partition(" ")
     if not word.lstrip(".")[:1].islower():
         # Behind a full line, it may be a name: `GitHub`, `7z`.
-        return len(word) >= room and not word.istitle() and not word.startswith("(")
+        return len(word) >= room and not word.istitle()
     # Some authors begin each sentence in lower case; the line of one that goes on is full.
     return not before[:1].islower() or len(word) + _RAGGED >= room
 
@@ -208,7 +209,8 @@ def first_sentence(text: str) -> str:
             continue
         blank = text[index + 1 : index + 2]
         after = text[index + 2 : index + 3]
-        if blank != " " or after.islower():
+        # Some authors begin each sentence in lower case.
+        if blank != " " or (after.islower() and not text[:1].islower()):
             continue
 
         _, _, word = text[:index].rpartition(" ")

@@ -22,6 +22,7 @@ SETTING = "setting"  # a line such as `set -e`
 TAG = "tag"  # a dialect has read it
 SKIP = "skip"  # a usage was here: a line that continues it is not the description
 _DOCSTRINGS = {'"""': '"""', "'''": "'''", "/*": "*/"}
+_FILE = ("This script", "This file", "This program", "This tool", "This is")
 _NO_COMMENTS = ("#!", "# shellcheck")
 # Lines of a shell that may stand above tags, beside assignments.
 _SETTINGS = (
@@ -166,7 +167,8 @@ def _is_local(
         return _is_title(block, code)
     if _has_header(above) or _is_function(code):
         return True
-    return "" not in block and (_is_constant(code) or _are_steps_explained(lines))
+    is_about_file = "" in block or block[0].startswith(_FILE)
+    return not is_about_file and (_is_constant(code) or _are_steps_explained(lines))
 
 
 def _has_header(rows: "Sequence[Row]") -> bool:

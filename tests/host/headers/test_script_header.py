@@ -85,7 +85,7 @@ DESCRIPTIONS = {
         "# at the end.\n#\n# Copy it.\n", "Copy it."),
     "a variable": ("# DB_HOST is set by up.sh,\n# and used here\n#\n# Copy it.\n", "Copy it."),
     "one word": ("# Database\n#\n# Copy it.\n", "Copy it."),
-    "an aside": ("# Copy the table\n# (slow)\n", "Copy the table"),
+    "an aside": ("# Copy it\n# (this takes an hour)\n", "Copy it"),
     "a name after a word that goes on": ("# Copy it to\n# Rome\n", "Copy it to Rome"),
     "a name below a full line": ("# Copy it all\n# MySQL rows\n", "Copy it all MySQL rows"),
     "a label of the description": ("# Purpose: Copy it\n# soon.\n", "Copy it soon."),
@@ -107,6 +107,13 @@ DESCRIPTIONS = {
     "columns": ("# HOST    the host\n#\n# Copy it.\n", "Copy it."),
     "another file's name and a dash": ("# old.sh --- Copy it.\n", "Copy it."),
     "its name in a column": ("# db     Copy it.\n", "Copy it."),
+    "its name with a version": ("# DB v2 - Copy it.\n# Copyright 2020 A\n", "Copy it."),
+    "its name and its author": ("# db by ann\n# Copy it.\n", "Copy it."),
+    "two sentences in lower case": ("# copy it, eg. now. then stop.\n", "copy it, eg. now."),
+    "the file above two steps": (
+        "\n# This script copies it.\ncp a b\n\n# Drop it.\nrm a\n", "This script copies it."),
+    "an abbreviation at the end": ("# Copy it (e.g.\n# Orders).\n", "Copy it (e.g. Orders)."),
+    "stars and dashes": ("# Copy tables\n# like db-*-old\n", "Copy tables like db-*-old"),
     "GitHub's marks": ("#/ Copy it.\n#/ Slow.\n", "Copy it."),
 }  # fmt: skip
 
