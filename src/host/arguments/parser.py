@@ -274,7 +274,8 @@ class CommandLine:
         else:
             shown = text or EMPTY
 
-        if not argument.accepts(text):
+        # The default was checked when the declaration was read.
+        if text != argument.default and not argument.accepts(text):
             from host.suggestions import did_you_mean
 
             what = f"{name}: expected {argument.expected}; found {shown}"

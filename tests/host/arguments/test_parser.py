@@ -241,6 +241,14 @@ REFUSED = {
 }  # fmt: skip
 
 
+def test_a_default_is_checked_only_when_it_is_read(monkeypatch):
+    arguments = read([{**VERSION, "default": "1.0"}])
+    monkeypatch.delattr("posix.fork")  # which a pattern needs
+    assert argument_parser.parse(arguments, [], "cli", ["a"], {}).variables() == {
+        "ARG_VERSION": "1.0"
+    }
+
+
 @pytest.mark.parametrize(
     ("entries", "words", "message"), REFUSED.values(), ids=REFUSED.keys()
 )
