@@ -162,6 +162,11 @@ class Prose:
                 return True
         return False
 
+    def _is_title(self, text: str) -> bool:
+        """Return whether the text before a dash is the script's name, `DB copy`, or `Purpose`."""
+        names = (text, text.replace(" ", "-"))
+        return text.lower() == "purpose" or any(map(self._is_own_name, names))
+
     def _without_name(self, text: str) -> str:
         """Return a line without the script's name or `Purpose` before it: `copy - Copy a table`."""
         bare = text.strip()
@@ -169,7 +174,7 @@ class Prose:
             bare = bare.strip("-= ")
         for dash in (*DASHES, "  ", " by "):
             name, sign, rest = bare.partition(dash)
-            if sign and (self._is_own_name(name) or name.lower() == "purpose"):
+            if sign and self._is_title(name):
                 return rest.strip()
         return bare
 

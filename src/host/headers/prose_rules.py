@@ -17,7 +17,7 @@ _LICENCE_TEXTS = (
     "is free software", "distributed in the hope", "you should have received a copy",
     "unless required by applicable law", "permission is hereby granted", "all rights reserved",
     "the above copyright notice", "redistribution and use in", "redistributions of source code",
-    "redistributions in binary form", "this file is part of", "this source code form",
+    "redistributions in binary form", "file is part of", "this source code form",
     "licensed under", "licensed to the", "general public licen", "software is provided",
     "license text", "under the terms of", "without any warranty", "permission notice shall be",
     "obtain a copy of the license", "neither the name of", "source code is governed by",
@@ -70,8 +70,9 @@ _ASIDES = {
 _RAGGED = 15  # so many blanks more than necessary may end a line of a paragraph
 # No sentence ends with one of these words.
 _CONNECTING = {
-    "a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "into", "is", "of", "on", "or",
-    "that", "the", "to", "using", "via", "when", "which", "with", "e.g.", "i.e.", "vs.", "cf.",
+    "a", "an", "and", "are", "as", "at", "by", "each", "every", "for", "from", "in", "into", "is",
+    "its", "of", "on", "or", "that", "the", "their", "to", "using", "via", "when", "which", "with",
+    "your", "e.g.", "i.e.", "vs.", "cf.",
 }  # fmt: skip
 
 

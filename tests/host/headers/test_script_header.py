@@ -114,6 +114,7 @@ DESCRIPTIONS = {
         "\n# This script copies it.\ncp a b\n\n# Drop it.\nrm a\n", "This script copies it."),
     "an abbreviation at the end": ("# Copy it (e.g.\n# Orders).\n", "Copy it (e.g. Orders)."),
     "stars and dashes": ("# Copy tables\n# like db-*-old\n", "Copy tables like db-*-old"),
+    "a part of a project": ("# This source file is part of Shop.\n\n# Copy it.\n", "Copy it."),
     "GitHub's marks": ("#/ Copy it.\n#/ Slow.\n", "Copy it."),
 }  # fmt: skip
 
@@ -206,6 +207,13 @@ def test_the_text_for_help_pages() -> None:
     assert prose.paragraphs(prose.description) == [["It is slow."], examples]
     copied = ["Copy a table", "to staging. It is slow."]
     assert prose.paragraphs("Another one") == [copied, examples]
+
+
+def test_its_name_in_two_words_before_a_dash() -> None:
+    assert (
+        _prose("#!/bin/sh\n# DB Copy - Copy it.\n", "db-copy").description == "Copy it."
+    )
+    assert _prose("#!/bin/sh\n# DB copy\n", "db-copy").description == "DB copy"
 
 
 def test_a_sentence_does_not_end_at_an_initial() -> None:
