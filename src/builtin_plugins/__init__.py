@@ -1,7 +1,6 @@
 """The built-in plugins, registered as entry points in pyproject.toml like any other plugin.
 
 commands_folder     the directory `commands/`
-registry            the directories in `plugins/`, and their registry
 variable_sources    settings.conf, `.env` files and `envs`
 installed_when      the check mark of `setup` commands whose tool is installed
 renderers           listings as text, JSON or a tree
@@ -14,5 +13,5 @@ authoring           `self new`, `edit`, `import`
 browsing            `self list`, `search`, `pick`
 history             the history of runs
 
-`self_commands` and `library` have no hooks; the plugins share them.
+`registry`, `self_commands` and `library` have no hooks; the plugins share them.
 """
