@@ -9,7 +9,7 @@ from host.errors import HostError
 from host.lock import broken
 from host.lock.checked_records import CHECKED, Checked, absolute_path, check_texts
 from host.lock.first_words import files_by_word
-from host.lock.loading import LoadedPlugin, package_files
+from host.lock.loading import LoadedPlugin, package_files, plugin_manager
 from host.lock.lock import Lock, stamp
 from host.lock.plugin import Plugin
 from host.lock.plugin_worker import PluginAnswer
@@ -47,10 +47,12 @@ class Collected:
         self, points: Iterable[Plugin], hooks: Iterable[str], installation: Installation
     ) -> None:
         """Query the built-in plugins in this process."""
+        # To read the hooks takes longer than to load a plugin.
+        manager = plugin_manager()
         loaded_plugins = []
         for plugin in points:
             if plugin.ours:
-                loaded_plugins.append(LoadedPlugin(plugin))
+                loaded_plugins.append(LoadedPlugin(plugin, manager))
                 self.plugins[plugin.name] = plugin
 
         for hook in hooks:

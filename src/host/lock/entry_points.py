@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -22,19 +23,12 @@ def entry_points() -> list[Plugin]:
 
     Distributions with unreadable metadata are skipped.
     """
+    # Fedora's `lib64` is a link to `lib`, and both are on `sys.path`.
+    folders = dict.fromkeys(map(os.path.realpath, program_path()))
     plugins = []
-    seen = set()
-    for distribution in importlib_metadata.distributions(path=program_path()):
+    for distribution in importlib_metadata.distributions(path=list(folders)):
         try:
             path = getattr(distribution, "_path", None)  # no public attribute has it
-            real_path = None
-            if path:
-                real_path = os.path.realpath(path)
-            # Fedora's `lib64` is a link to `lib`, and both are on `sys.path`.
-            if real_path in seen:
-                continue
-            seen.add(real_path)
-
             if path and _has_special_file(path):
                 continue
             plugins += _plugins_of(distribution)
@@ -47,8 +41,11 @@ def entry_points() -> list[Plugin]:
 def _has_special_file(path: Any) -> bool:
     """Return whether one of the metadata files cannot be read: reading a FIFO never ends."""
     for name in _METADATA_FILES:
-        file = path / name
-        if file.exists() and not file.is_file():
+        try:
+            kind = os.stat(path / name).st_mode
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(kind):
             return True
     return False
 

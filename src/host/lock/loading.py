@@ -24,15 +24,20 @@ _ANYTHING = (Exception, SystemExit, GeneratorExit)
 _FILE_MODULES = "cli_host_directory_plugin_"
 
 
+def plugin_manager() -> pluggy.PluginManager:
+    """Return a manager that knows the hooks and has no plugins."""
+    manager = pluggy.PluginManager(GROUP)
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
 class LoadedPlugin:
     """Imports a plugin and calls its hooks; failures set `broken` of the `Plugin`."""
 
-    def __init__(self, plugin: Plugin) -> None:
-        """Import the plugin and set its `hooks`."""
+    def __init__(self, plugin: Plugin, manager: pluggy.PluginManager) -> None:
+        """Import the plugin, register it and set its `hooks`."""
         self.plugin = plugin
-        # One manager for each plugin, to isolate failures.
-        self._manager = pluggy.PluginManager(GROUP)
-        self._manager.add_hookspecs(hookspecs)
+        self._manager = manager
         try:
             plugin.hooks = self._register()
         except PluginError as failure:
@@ -63,6 +68,8 @@ class LoadedPlugin:
         for name in hookspecs.HOOKS:
             caller = getattr(manager.hook, name)
             for implementation in caller.get_hookimpls():
+                if implementation.plugin_name != plugin.name:
+                    continue
                 if implementation.wrapper or implementation.hookwrapper:
                     raise PluginError(f"{name}: {broken.HAS_WRAPPER}")
                 hooks[name] = implementation.trylast - implementation.tryfirst
@@ -86,7 +93,7 @@ class LoadedPlugin:
     def collect(self, hook: str, take: Callable[[Any], None], **arguments: Any) -> None:
         """Call a hook, and call `take` with each record that the hook yields."""
         try:
-            for records in getattr(self._manager.hook, hook)(**arguments):
+            for records in self._caller(hook)(**arguments):
                 for record in records:
                     take(record)
         except _ANYTHING as failure:
@@ -95,10 +102,18 @@ class LoadedPlugin:
     def call(self, hook: str, **arguments: Any) -> Any:
         """Return the result of a hook, or None if the plugin lacks the hook or fails."""
         try:
-            return getattr(self._manager.hook, hook)(**arguments)
+            return self._caller(hook)(**arguments)
         except _ANYTHING as failure:
             self.plugin.broken = broken.hook_raised(hook, failure)
             return None
+
+    def _caller(self, hook: str) -> pluggy.HookCaller:
+        """Return what calls the hook of this plugin only."""
+        others = []
+        for name, module in self._manager.list_name_plugin():
+            if name != self.plugin.name:
+                others.append(module)
+        return self._manager.subset_hook_caller(hook, others)
 
 
 def package_of(plugin: Plugin) -> str:

@@ -18,7 +18,7 @@ from host.click.click_commands import tree_of
 from host.errors import PluginError
 from host.lock import broken
 from host.lock.checked_records import CHECKED
-from host.lock.loading import LoadedPlugin, package_of
+from host.lock.loading import LoadedPlugin, package_of, plugin_manager
 from host.lock.lock import stamp
 from host.lock.plugin import Plugin
 from host.processes.bounded_child import supervise_call
@@ -105,7 +105,7 @@ def _in_child(
 def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
     """Load a plugin and return the values of its `PluginAnswer`, in order, as JSON values."""
     enter_plugin(plugin.folders)
-    loaded = LoadedPlugin(plugin)
+    loaded = LoadedPlugin(plugin, plugin_manager())
     records: list[list[Any]] = []
     stamps = {path: stamp(path) for path in loaded.files}
 
@@ -218,7 +218,7 @@ def _is_in_hooks_file(plugin: Plugin, reference: str) -> bool:
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Call the hook once for each of `calls`; return the results. Raises PluginError."""
     enter_plugin(plugin.folders)
-    loaded = LoadedPlugin(plugin)
+    loaded = LoadedPlugin(plugin, plugin_manager())
     results = [loaded.call(hook, **arguments) for arguments in calls]
     for result in results:
         _check_result(hook, result)

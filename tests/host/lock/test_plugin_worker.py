@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import pytest
 
-from host.lock.loading import LoadedPlugin
+from host.lock.loading import LoadedPlugin, plugin_manager
 from host.lock.plugin import Plugin
 from host.lock.plugin_worker import PluginAnswer, query
 from host.record_base import EnvSource
@@ -425,7 +425,8 @@ def test_listing_hooks_keep_stdout_clean(tmp_path: Path) -> None:
     assert "noise" in listing.stderr
     made.write({"commands/setup/t/command.json": command()})
     assert made.run("setup").status == 0
-    loaded = LoadedPlugin(Plugin("a", "a", file=str(made.root / "plugins/a/h.py")))
+    plugin = Plugin("a", "a", file=str(made.root / "plugins/a/h.py"))
+    loaded = LoadedPlugin(plugin, plugin_manager())
     assert loaded.call("is_installed", command=None) is None
     assert "SystemExit: 3" in loaded.plugin.broken
 
