@@ -74,7 +74,9 @@ def import_rooms(*packages: str) -> None:
     for package in packages:
         path = __import__(package).__path__
         for module in pkgutil.walk_packages(path, f"{package}."):
-            if not module.name.startswith((f"{package}.testing", f"{package}.__main__")):
+            if not module.name.startswith(
+                (f"{package}.testing", f"{package}.__main__")
+            ):
                 __import__(module.name)
 
 
