@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import selectors
 import socket
 import subprocess
@@ -145,14 +146,15 @@ def _imported(launcher: bytes) -> tuple[Path, list[str]]:
         (root / "core/cli.json").write_text(json.dumps(CLI))
         program = root / "core/cli"
         program.write_bytes(launcher)
-        command = [python, "-X", "importtime", "-IS", program, "self", "lock"]
+        # `-X importtime` does not name what `importlib.import_module` imports.
+        command = [python, "-v", "-IS", program, "self", "lock"]
         environ = {"PATH": os.environ["PATH"], "HOME": directory}
         done = subprocess.run(
             command, env=environ, capture_output=True, text=True, check=True
         )
-    names = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines()]
+    names = re.findall(r"^import '(.+?)' #", done.stderr, re.MULTILINE)
     # A run takes an imported `site` for the completed import path.
-    return python, [name for name in names if name not in ("site", "imported package")]
+    return python, [name for name in names if name != "site"]
 
 
 def _exchange(

@@ -9,7 +9,6 @@ streams.
 import atexit
 import json
 import os
-import pkgutil
 import posix
 import selectors
 import signal
@@ -69,17 +68,6 @@ def _reap(runs: dict[int, socket.socket], selector: selectors.BaseSelector) -> N
         answer.close()
 
 
-def import_rooms(*packages: str) -> None:
-    """Import all modules of these packages: most runs load some of them later."""
-    for package in packages:
-        path = __import__(package).__path__
-        for module in pkgutil.walk_packages(path, f"{package}."):
-            if not module.name.startswith(
-                (f"{package}.testing", f"{package}.__main__")
-            ):
-                __import__(module.name)
-
-
 def become_run(request: int, streams: Sequence[int]) -> None:
     """Give this fork what a process that is started gets from its caller."""
     signal.set_wakeup_fd(-1)
@@ -111,7 +99,6 @@ if __name__ == "__main__":
     for module in modules:
         with suppress(ImportError):
             __import__(module)
-    import_rooms("host", "builtin_plugins")
     sys.path.remove(others)
 
     request, *streams = serve(socket.socket(fileno=int(number)))
