@@ -66,18 +66,6 @@ def requirements_of(wheel: str) -> list[str]:
     return requirements
 
 
-def script_with_path(wheel: str) -> str:
-    """Return the name of a script that leads out of the directory of scripts, or "".
-
-    pip before 26.1.2 writes such a script where its name, or what it takes for the name, leads.
-    """
-    for distribution in distributions_in(wheel).values():
-        for point in distribution.entry_points:
-            if point.group.endswith("_scripts") and "/" in f"{point.name}{point.value}":
-                return str(point.name)
-    return ""
-
-
 def addressed_requirement(requirements: Iterable[str]) -> str:
     """Return the name of a package that is required from an address, or ""."""
     for text in requirements:

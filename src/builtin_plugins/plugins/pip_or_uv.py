@@ -50,11 +50,24 @@ _SET = {
 }
 _VERSION_CONTROL = ("git", "hg", "svn", "bzr")
 # pip starts each build with `sys.executable`. "--only-binary" does not keep it from building what
-# a package requires from an address (`needed @ https://…/needed.tar.gz`).
-_PIP_WITHOUT_BUILDS = (
-    "import runpy, sys; sys.executable = sys.argv.pop(1); "
-    "runpy.run_module('pip', run_name='__main__', alter_sys=True)"
-)
+# a package requires from an address (`needed @ https://…/needed.tar.gz`). pip before 26.1.2 writes
+# a script where its name leads (CVE-2026-8643).
+_PIP = """
+import runpy, sys
+from contextlib import suppress
+
+sys.executable = sys.argv.pop(1)
+with suppress(ImportError):
+    from pip._vendor.distlib.scripts import ScriptMaker
+
+    def make(maker, script, *rest, make=ScriptMaker.make):
+        if "/" in script:
+            sys.exit(f"the script {script} names a path")
+        return make(maker, script, *rest)
+
+    ScriptMaker.make = make
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+"""
 
 
 def has_pip() -> bool:
@@ -158,11 +171,9 @@ class Installer(NamedTuple):
 
         Unless it `can_build`, pip fails when it is about to run code of a package.
         """
-        start = ["-m", "pip"]
-        if not can_build:
-            start = ["-c", _PIP_WITHOUT_BUILDS, find_false(self.environ)]
+        builder = sys.executable if can_build else find_false(self.environ)
         options = ("--no-input", "--disable-pip-version-check", "--no-color")
-        command = [sys.executable, "-I", *start, *options, *arguments]
+        command = [sys.executable, "-I", "-c", _PIP, builder, *options, *arguments]
         environ = self._environment(can_build=can_build)
         # pip writes the reasons of a failure to both.
         return self._run(command, f"pip {arguments[0]}", environ, stderr="stdout")

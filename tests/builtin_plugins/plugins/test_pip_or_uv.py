@@ -173,6 +173,20 @@ def test_the_interpreter_of_builds_that_nobody_allowed_fails(path: str) -> None:
     assert subprocess.run([program, "-c", ""], check=False).returncode == 1
 
 
+def test_a_script_that_names_a_path(either: Environment, tmp_path: Path) -> None:
+    """Neither pip nor uv writes it; what pip takes for the name may be in the value."""
+    for script in (
+        f"{tmp_path}/mark = acme_cli:x",
+        f"a = {tmp_path}/mark = acme_cli:x",
+    ):
+        either.acme("1.0", scripts=f"[console_scripts]\n{script}\n")
+        refused = plugin(either.made, "add", "pip:acme-cli")
+        assert refused.status == 1
+        assert "mark" in refused.stderr
+        assert not (tmp_path / "mark").exists()
+    assert listed(either.made) == {}
+
+
 @pytest.mark.night  # it fetches that pip
 def test_the_oldest_pip(
     own_environment: Environment,
@@ -201,3 +215,8 @@ def test_the_oldest_pip(
     shutil.rmtree(made.root / "plugins/.versions")
     assert plugin(made, "sync").status == 0
     assert made.run("cloud", "py").stdout == "py 1.0\n"
+
+    own_environment.acme("2.0", scripts=f"[console_scripts]\n{made.home}/x = a:b\n")
+    refused = plugin(made, "update")
+    assert f"the script {made.home}/x = a:b names a path" in refused.stderr
+    assert not (made.home / "x").exists()

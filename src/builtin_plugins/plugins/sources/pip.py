@@ -192,9 +192,6 @@ class PipSource(PluginSource):
             addressed = package_folder.addressed_requirement(required)
             if addressed:
                 raise from_address(entry.name, addressed)
-            script = package_folder.script_with_path(wheel)
-            if script:
-                raise PluginError(f"{entry.name}: the script {script} names a path")
 
         if entry.packages:
             return self._stage_recorded(entry, change, wheel, agreed)

@@ -365,13 +365,6 @@ def test_refused_wheels(with_uv: Environment, tmp_path: Path) -> None:
     assert plugin(made, "add", str(module)).stderr.splitlines()[-1] == (
         "cli: acme-cli: host.pyc would take the place of a module of cli-host"
     )
-    scripts = ("../../mark = acme_cli:x", f"mark = {tmp_path}/mark = acme_cli:x")
-    for script in scripts:
-        path = with_uv.acme("1.0", scripts=f"[console_scripts]\n{script}\n")
-        name, _, _ = script.partition(" = ")
-        assert plugin(made, "add", str(path)).stderr.splitlines()[-1] == (
-            f"cli: acme-cli: the script {name} names a path"
-        )
     evil = tmp_path / "evil-1.0-py3-none-any.whl"
     evil.write_bytes(b"PK\x03\x04")
     done = plugin(made, "add", str(evil))
