@@ -9,6 +9,7 @@ of a run's time. With FULL_SWEEP=1 there is no server.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
@@ -85,6 +86,12 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
                 pass_fds=[number],
             )
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        """End the server, and wait, so that the time of its runs counts as that of the tests."""
+        self._control.close()
+        self._process.wait()
 
     def run(
         self,

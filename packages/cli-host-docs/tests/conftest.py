@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from testing.installation import Made, builder
 
 
 @dataclass
 class Cli:
     """An installation and its user's home."""
 
-    root: Path
-    home: Path
+    installed: Made
+
+    @property
+    def root(self) -> Path:
+        return self.installed.root
+
+    @property
+    def home(self) -> Path:
+        return self.installed.home
 
     @property
     def environ(self) -> dict[str, str]:
@@ -51,16 +58,8 @@ class Cli:
         self, *words: str, env: dict[str, str] | None = None
     ) -> tuple[int, str, str]:
         """Return status, stdout and stderr; the current directory is the user's home."""
-        done = subprocess.run(
-            [str(self.root / "core" / "acme"), *words],
-            env={**self.environ, **(env or {})},
-            cwd=self.home,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        return done.returncode, done.stdout, done.stderr
+        done = self.installed.run(*words, env=self.environ | (env or {}), cwd=self.home)
+        return done.all
 
     def git(self, *arguments: str) -> None:
         subprocess.run(
@@ -71,25 +70,10 @@ class Cli:
         )
 
 
-def make(folder: Path) -> Cli:
-    """Return a new installation without commands."""
-    cli = Cli(folder / "acme", folder / "home")
-    cli.home.mkdir(parents=True)
-    subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", cli.root, "--name", "acme"],
-        env=cli.environ,
-        check=True,
-        capture_output=True,
-    )
-    for path in sorted((cli.root / "commands").rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    return cli
-
-
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
     """An installation with commands that deploy."""
-    made = make(tmp_path)
+    made = Cli(builder(tmp_path)(program="acme"))
     made.category("deploy", name="Deploy", description="Bring it to the servers")
     arguments: list[dict[str, Any]] = [
         {

@@ -297,7 +297,7 @@ def test_a_man_page_for_each_command(cli: Cli) -> None:
     ]
     text = (cli.home / "man/acme-deploy-app.1").read_text()
     assert (
-        '.TH "ACME\\-DEPLOY\\-APP" 1 "2026-02-03" "acme 1.0.0" "User commands"\n'
+        '.TH "ACME\\-DEPLOY\\-APP" 1 "2026-02-03" "acme 1.2.3" "User commands"\n'
         in text
     )
     assert (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -20,6 +19,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from testing.installation import Made, Result, builder
 
 
 @dataclass
@@ -100,14 +100,21 @@ def collector() -> Iterator[Collector]:
 class Cli:
     """An installation and its user's home; `endpoint` is the collector that runs report to."""
 
-    root: Path
-    home: Path
+    installed: Made
     endpoint: str
+
+    @property
+    def root(self) -> Path:
+        return self.installed.root
+
+    @property
+    def home(self) -> Path:
+        return self.installed.home
 
     @property
     def environ(self) -> dict[str, str]:
         path = f"{self.root}/core:{Path(sys.executable).parent}:{os.environ['PATH']}"
-        environ = {"PATH": path, "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
+        environ = {"PATH": path, "HOME": str(self.home)}
         if self.endpoint:
             environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = self.endpoint
         return environ
@@ -120,27 +127,11 @@ class Cli:
         file.write_text(f"{head}{text}\n")
         file.chmod(0o755)
 
-    def run(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [self.root / "core/acme", *words],
-            env=self.environ | env,
-            cwd=self.home,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+    def run(self, *words: str, **env: str) -> Result:
+        return self.installed.run(*words, env=self.environ | env, cwd=self.home)
 
 
 @pytest.fixture
 def cli(tmp_path: Path, collector: Collector) -> Cli:
     """An installation without commands that reports to the collector."""
-    made = Cli(tmp_path / "acme", tmp_path / "home", collector.address)
-    made.home.mkdir()
-    subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", made.root, "--name", "acme"],
-        env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
-        check=True,
-        capture_output=True,
-    )
-    return made
+    return Cli(builder(tmp_path)(program="acme"), collector.address)

@@ -16,7 +16,7 @@ _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def test_the_plugin_is_listed(cli: Cli) -> None:
     done = cli.run("self", "plugin", "show", "otel")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.status, done.stderr) == (0, "")
     assert "after_run" in done.stdout
 
 

@@ -22,7 +22,7 @@ def test_the_span_of_a_run(cli: Cli, collector: Collector) -> None:
     cli.script("deploy app", "sleep 0.3; exit 3", args=[{"name": "where"}, pin])
     before = time.time_ns()
     done = cli.run("deploy", "app", "staging", "--pin", "4711")
-    assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+    assert (done.status, done.stdout, done.stderr) == (3, "", "")
     [received] = collector.received
     span = received.span
     assert collector.paths == ["/v1/traces"]
@@ -68,9 +68,9 @@ def test_a_success_and_a_signal(cli: Cli, collector: Collector) -> None:
     cli.script("good", "echo $PPID")
     cli.script("killed", "kill -TERM $$; sleep 9")
     ran = cli.run("good")
-    assert cli.run("killed").returncode == -15
+    assert cli.run("killed").status == -15
     good, killed = collector.received
-    assert (ran.returncode, good.span.status.code) == (0, 0)
+    assert (ran.status, good.span.status.code) == (0, 0)
     assert good.attributes["process.pid"] == int(ran.stdout)
     assert "error.type" not in good.attributes
     assert (
@@ -93,7 +93,7 @@ def test_the_callers_span_is_the_parent_and_the_scripts_is_that_of_its_run(
     assert span.parent_span_id.hex() == _PARENT
     assert span.trace_state == "vendor=1"
     own = f"00-{_TRACE}-{span.span_id.hex()}-01"
-    assert cli.run("self", "plugin", "disable", "otel").returncode == 0
+    assert cli.run("self", "plugin", "disable", "otel").status == 0
     without = cli.run("show", TRACEPARENT=_SAMPLED, TRACESTATE="vendor=1")
     assert with_plugin.stdout.replace(own, _SAMPLED) == without.stdout
     assert f"TRACEPARENT={_SAMPLED}\n" in without.stdout
@@ -105,7 +105,7 @@ def test_runs_inside_a_run_are_below_it(cli: Cli, collector: Collector) -> None:
     cli.script("middle", "acme inner")
     cli.script("outer", "echo $TRACEPARENT; acme middle")
     done = cli.run("outer", CLI_RECORD="1", TRACEPARENT="00-invalid")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.status, done.stderr) == (0, "")
     inner, middle, outer = [received.span for received in collector.received]
     assert outer.parent_span_id == b""
     assert middle.parent_span_id == outer.span_id
@@ -138,7 +138,7 @@ def test_when_nothing_is_sent(
 ) -> None:
     cli.script("good", "echo ran")
     done = cli.run("good", **env)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", "")
+    assert (done.status, done.stdout, done.stderr) == (0, "ran\n", "")
     assert collector.paths == []
 
 
@@ -154,7 +154,7 @@ def test_the_standard_variables(cli: Cli, collector: Collector) -> None:
         OTEL_SERVICE_NAME="tools",
         OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=test",
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.status, done.stderr) == (0, "")
     [received] = collector.received
     assert collector.paths == ["/own/path"]
     headers = {name.lower(): value for name, value in received.headers.items()}
@@ -174,11 +174,11 @@ def test_chosen_commands(cli: Cli, collector: Collector) -> None:
     sent = [received.attributes["cli_host.command"] for received in collector.received]
     assert sent == ["deploy app", "deploy site"]
     config.write_text(json.dumps({"commands": ["other"]}))
-    assert cli.run("other").returncode == 0
+    assert cli.run("other").status == 0
     assert len(collector.received) == 3
     config.write_text('{"commands": "other"}')
     done = cli.run("other")
-    assert done.returncode == 0
+    assert done.status == 0
     assert 'otel.json: "commands": expected a list of commands' in done.stderr
 
 
@@ -187,7 +187,7 @@ def test_a_collector_that_refuses(cli: Cli, collector: Collector) -> None:
     collector.answer = 400
     done = cli.run("bad")
     [warning] = done.stderr.splitlines()
-    assert done.returncode == 3
+    assert done.status == 3
     assert warning.startswith(
         "acme: warning: plugin otel: trace: cli_host_otel.span:send_span: "
     )
@@ -208,7 +208,7 @@ def test_a_collector_that_is_gone(cli: Cli) -> None:
     cli.script("bad", "exit 3")
     began = time.monotonic()
     done = cli.run("bad", OTEL_EXPORTER_OTLP_ENDPOINT="http://user:hunter2@127.0.0.1:1")
-    assert (done.returncode, len(done.stderr.splitlines())) == (3, 1)
+    assert (done.status, len(done.stderr.splitlines())) == (3, 1)
     assert "no trace was sent to http://…@127.0.0.1:1: " in done.stderr
     assert "hunter2" not in done.stderr
     assert time.monotonic() - began < 15
@@ -219,7 +219,7 @@ def test_a_collector_that_hangs(cli: Cli, collector: Collector) -> None:
     collector.delay = 20
     began = time.monotonic()
     done = cli.run("bad", OTEL_EXPORTER_OTLP_TIMEOUT="30")
-    assert (done.returncode, len(done.stderr.splitlines())) == (3, 1)
+    assert (done.status, len(done.stderr.splitlines())) == (3, 1)
     assert f"no trace was sent to {collector.address}: " in done.stderr
     assert time.monotonic() - began < 15  # 3 seconds, and the start on a busy machine
 
@@ -227,6 +227,6 @@ def test_a_collector_that_hangs(cli: Cli, collector: Collector) -> None:
 def test_another_protocol_is_refused(cli: Cli, collector: Collector) -> None:
     cli.script("good", "true")
     done = cli.run("good", OTEL_EXPORTER_OTLP_PROTOCOL="grpc")
-    assert done.returncode == 0
+    assert done.status == 0
     assert "only the protocol http/protobuf is supported, not grpc\n" in done.stderr
     assert collector.paths == []

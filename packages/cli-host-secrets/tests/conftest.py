@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from testing.installation import Made, builder
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 
@@ -33,9 +34,16 @@ def needs(*programs: str) -> pytest.MarkDecorator:
 class Cli:
     """An installation and its user's home."""
 
-    root: Path
-    home: Path
+    installed: Made
     more: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def root(self) -> Path:
+        return self.installed.root
+
+    @property
+    def home(self) -> Path:
+        return self.installed.home
 
     @property
     def environ(self) -> dict[str, str]:
@@ -62,17 +70,8 @@ class Cli:
 
     def run(self, *words: str, **env: str) -> tuple[int, str, str]:
         """Return status, stdout and stderr; there is no terminal."""
-        done = subprocess.run(
-            [str(self.root / "core" / "acme"), *words],
-            env=self.environ | env,
-            cwd=self.home,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        return done.returncode, done.stdout, done.stderr
+        done = self.installed.run(*words, env=self.environ | env, cwd=self.home)
+        return done.all
 
     def tool(self, *words: str, stdin: str = "", **env: str) -> str:
         """Return the output of a tool that prepares a test."""
@@ -102,26 +101,10 @@ class Cli:
         )
 
 
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new installation; each test gets a copy of it."""
-    root = tmp_path_factory.mktemp("made") / "acme"
-    subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", root, "--name", "acme"],
-        env={"PATH": os.environ["PATH"], "HOME": str(root.parent)},
-        check=True,
-        capture_output=True,
-    )
-    return root
-
-
 @pytest.fixture
-def cli(made: Path, tmp_path: Path) -> Cli:
+def cli(tmp_path: Path) -> Cli:
     """An installation without commands, of a user with an empty home."""
-    found = Cli(tmp_path / "acme", tmp_path / "home")
-    found.home.mkdir()
-    shutil.copytree(made, found.root, symlinks=True)
-    return found
+    return Cli(builder(tmp_path)(program="acme"))
 
 
 @pytest.fixture

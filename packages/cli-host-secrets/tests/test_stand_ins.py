@@ -140,7 +140,7 @@ def test_nothing_is_asked_if_another_source_gives_the_value(
     cli.show({"A": "op://prod/db/password"}, **definition)
     (cli.folder / ".env").write_text("A=mine\n")
     if source == "settings":
-        (cli.root / "config/settings.conf").write_text("A=mine\n")
+        cli.installed.write({"config/settings.conf": "A=mine\n"})
     env = {"A": "mine"} if source == "caller" else {}
     assert cli.run("try", "show", **env) == (0, "A=mine\n", "")
     assert cli.calls() == []

@@ -6,15 +6,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from host.testing import InstalledProgram, RunResult
-
-pytest_plugins = ["host.testing.pytest_plugin"]
+from testing.installation import Made, Result, builder
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job in the background ignores Ctrl-C; what tests start must not.
@@ -27,7 +23,7 @@ _LOAD = 'load "$CLI_TEST_LIB"\n'
 class Cli:
     """An installation; its own program and those of this Python are on PATH."""
 
-    installed: InstalledProgram
+    installed: Made
 
     @property
     def root(self) -> Path:
@@ -40,7 +36,7 @@ class Cli:
     @property
     def environ(self) -> dict[str, str]:
         path = f"{self.root}/core:{Path(sys.executable).parent}:{os.environ['PATH']}"
-        return {"PATH": path, "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
+        return {"PATH": path, "HOME": str(self.home)}
 
     def command(self, words: str, text: str) -> None:
         """Write a command with a folder of its own."""
@@ -60,7 +56,7 @@ class Cli:
         """Write a .bats file that loads the library."""
         self.write(name, _LOAD + text)
 
-    def run(self, *words: str, **env: str) -> RunResult:
+    def run(self, *words: str, **env: str) -> Result:
         return self.installed.run(*words, env=self.environ | env, cwd=self.home)
 
     def outcome(self, *words: str, **env: str) -> tuple[int, list[str]]:
@@ -75,5 +71,5 @@ class Cli:
 
 
 @pytest.fixture
-def cli(install: Callable[..., InstalledProgram]) -> Cli:
-    return Cli(install(program="acme"))
+def cli(tmp_path: Path) -> Cli:
+    return Cli(builder(tmp_path)(program="acme"))

@@ -13,9 +13,9 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from testing.installation import Made
 
 from conftest import Cli
-from host.testing import InstalledProgram
 
 _SYSTEM_BATS = shutil.which("bats", path="/usr/local/bin:/usr/bin:/bin")
 _BACKUP = """
@@ -295,7 +295,7 @@ def test_the_demo_commands(cli: Cli) -> None:
         check=True,
         capture_output=True,
     )
-    demo = Cli(InstalledProgram(root, root / "core/demo", cli.home))
+    demo = Cli(Made(root, root / "core/demo", cli.home))
     status, outcomes = demo.outcome()
     assert (status, len(outcomes)) == (0, 10)
     script = root / "commands/demo/files/largest/main.sh"
