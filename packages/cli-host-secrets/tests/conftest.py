@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 from testing.installation import Made, builder
 
 STAND_INS = Path(__file__).parent / "stand_ins"

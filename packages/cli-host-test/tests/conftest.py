@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from testing.installation import Made, Result, builder
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

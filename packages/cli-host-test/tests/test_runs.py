@@ -13,9 +13,9 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from testing.installation import Made
 
 from conftest import Cli
+from testing.installation import Made
 
 _SYSTEM_BATS = shutil.which("bats", path="/usr/local/bin:/usr/bin:/bin")
 _BACKUP = """
