@@ -2,6 +2,7 @@
 
 from host.headers.prose_rules import (
     DASHES,
+    SUMMARY_LABELS,
     begins_aside,
     begins_prose,
     continues,
@@ -35,7 +36,9 @@ class Prose:
     """
 
     def __init__(self, rows: "Sequence[Row]", name: str) -> None:
-        self._name = name.lower()
+        low = name.lower()
+        stem, _, _ = low.rpartition(".")
+        self._names = (low, stem or low)
         self._in_licence = False  # in a paragraph of a licence's text
         self._has_licence = False  # directly below a licence
         self._rows: list[Row] = []  # the lines for people
@@ -147,25 +150,23 @@ class Prose:
 
         Arguments or a version may follow: `db copy [--all] TABLE`, which calls `db-copy`.
         """
-        stem, _, _ = self._name.rpartition(".")
-        names = (self._name, stem or self._name)
         bare = text.strip(" \t`*=-:'\"").lower()
         if " " not in bare:
             _, _, bare = bare.rpartition("/")
-        if bare in names or is_file_name(bare):
+        if bare in self._names or is_file_name(bare):
             return True
 
         words = text.split()
         while len(words) > 1 and _is_argument(words[-1]):
             words.pop()
-            if "-".join(words).lower() in names:
+            if "-".join(words).lower() in self._names:
                 return True
         return False
 
     def _is_title(self, text: str) -> bool:
         """Return whether the text before a dash is the script's name, `DB copy`, or `Purpose`."""
         names = (text, text.replace(" ", "-"))
-        return text.lower() == "purpose" or any(map(self._is_own_name, names))
+        return text.lower() in SUMMARY_LABELS or any(map(self._is_own_name, names))
 
     def _without_name(self, text: str) -> str:
         """Return a line without the script's name or `Purpose` before it: `copy - Copy a table`."""

@@ -83,9 +83,10 @@ def all_rows(lines: "Sequence[str]") -> "Iterator[Row]":
 def _kinds_of(code: str, kind: str) -> tuple[str, str]:
     """Return the kind of a line of code, and of the comments below it, or "" if none count.
 
+    A setting may have a condition: `[[ $TRACE ]] && set -x`.
     `kind` is that of the comments above.
     """
-    if code.startswith(_SETTINGS):
+    if code.startswith(_SETTINGS) or code.endswith("set -x"):
         return SETTING, LATE if kind == LATE else SETTLED
     return CODE, LATE if _is_assignment(code) else ""
 

@@ -115,6 +115,11 @@ DESCRIPTIONS = {
     "an abbreviation at the end": ("# Copy it (e.g.\n# Orders).\n", "Copy it (e.g. Orders)."),
     "stars and dashes": ("# Copy tables\n# like db-*-old\n", "Copy tables like db-*-old"),
     "a part of a project": ("# This source file is part of Shop.\n\n# Copy it.\n", "Copy it."),
+    "labels in capitals": ("# DESC: copy it\n# DEPEND: tools\n", "copy it"),
+    "below an address": ("# https://example.org/x\n# info: copy it\n", "copy it"),
+    "an ellipsis": ("# Copy it... Or not\n", "Copy it... Or not"),
+    "below a condition for tracing": ("[ $TRACE ] && set -x\n\n# Copy it.\n\nx\n", "Copy it."),
+    "the comment of set": ("\n# Exit on errors\nset -e\n", ""),
     "GitHub's marks": ("#/ Copy it.\n#/ Slow.\n", "Copy it."),
 }  # fmt: skip
 
