@@ -88,9 +88,9 @@ def _outer_id(environ: "Mapping[str, str]") -> str:
     if RUN not in environ:
         return ""
 
-    from host.variables.nested import outer_id
+    from host.variables.nested import outer_ids
 
-    return outer_id(environ)
+    return outer_ids(environ).partition(".")[0]
 
 
 def ended_run(started: StartedRun, ending: CommandEnding) -> EndedRun:

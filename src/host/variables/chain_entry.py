@@ -4,8 +4,9 @@ CLI_RUN has an entry for each installation in the chain of runs, the innermost l
 `ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH:FOLDER,FOLDER:ID`, with one space between entries. A
 NAME is a variable that the run set, and HASH is the hash of its value; a secret has no hash, as in
 `NAME=HASH,NAME`. A FOLDER is one that the run appended to PATH. ID is that of the run in the
-history, or of the nearest recorded run around it. Without an ID, or without both, the last colons
-are left out. `host.variables.nested` reads the entries.
+history, or of the nearest recorded run around it, followed by those of the recorded runs around
+that, as in `ID.ID`: a server for assistants finds all processes of a call by its id. Without an ID,
+or without both, the last colons are left out. `host.variables.nested` reads the entries.
 """
 
 from host.caller import RECORDED, RUN, RUN_PARTS
@@ -77,7 +78,7 @@ class ChainEntry:
         return ":".join(parts)
 
     def _nearest_id(self) -> str:
-        """Return the id that the caller gives this run, or that of the nearest recorded run."""
+        """Return the id that the caller gives this run, or those of the recorded runs around it."""
         if RECORDED in self._environ:
             from host.variables.recorded_variable import id_of
 
@@ -86,17 +87,17 @@ class ChainEntry:
                 return run_id
         if RUN not in self._environ:
             return ""
-        from host.variables.nested import outer_id
+        from host.variables.nested import outer_ids
 
-        return outer_id(self._environ)
+        return outer_ids(self._environ)
 
 
 def with_id(chain: str, run_id: str) -> str:
-    """Return CLI_RUN with `run_id` in its last entry."""
+    """Return CLI_RUN with `run_id` before the ids in its last entry."""
     before, _, last = chain.rpartition(" ")
     parts = last.split(":")
     parts += [""] * (RUN_PARTS - len(parts))
-    parts[-1] = run_id
+    parts[-1] = f"{run_id}.{parts[-1]}".removesuffix(".")
     return f"{before} {':'.join(parts)}".lstrip()
 
 

@@ -19,7 +19,7 @@ class OuterRun(Record):
 
     `config_file` is "" for `core/cli.json` below the root. `hashes` has a hash of each value from
     sources and declared arguments by name, and "" for a secret. `added` has the folders that the
-    run appended to PATH. `id` is that of the nearest recorded run, or "".
+    run appended to PATH. `ids` are those of the recorded runs, the nearest first, as in `ID.ID`.
     """
 
     root: str
@@ -27,7 +27,7 @@ class OuterRun(Record):
     config_file: str
     hashes: "Mapping[str, str]"
     added: "tuple[str, ...]" = ()
-    id: str = ""
+    ids: str = ""
 
 
 def outer_runs(environ: "Mapping[str, str]") -> list[OuterRun]:
@@ -131,11 +131,11 @@ def chained(environ: "Mapping[str, str]", entry: str) -> str:
     return " ".join(entries)
 
 
-def outer_id(environ: "Mapping[str, str]") -> str:
-    """Return the id of the nearest recorded run around this one, or ""."""
+def outer_ids(environ: "Mapping[str, str]") -> str:
+    """Return the ids of the recorded runs around this one, the nearest first, as in `ID.ID`."""
     for run in reversed(outer_runs(environ)):
-        if run.id:
-            return run.id
+        if run.ids:
+            return run.ids
     return ""
 
 
@@ -146,7 +146,7 @@ def _parsed(text: str) -> OuterRun:
     if not has_all_parts or not parts[0].startswith("/"):
         raise ValueError
     parts += [""] * (RUN_PARTS - len(parts))
-    root, launcher, config_file, hashes, folders, run_id = parts
+    root, launcher, config_file, hashes, folders, ids = parts
 
     pairs: dict[str, str] = {}
     for item in hashes.split(","):
@@ -165,7 +165,7 @@ def _parsed(text: str) -> OuterRun:
         config_file=_unescaped(config_file),
         hashes=pairs,
         added=tuple(added),
-        id=run_id,
+        ids=ids,
     )
 
 

@@ -30,7 +30,8 @@ def made(install: Callable[..., Made]) -> Made:
                 ],
             ),
             "commands/app/ship/main.sh": "#!/bin/bash\ncli log note\nexit 3\n",
-            "commands/log/note": '#!/bin/bash\n# /// command\n# {"record": true}\n# ///\n',
+            "commands/log/note": '#!/bin/bash\n# /// command\n# {"record": true}\n# ///\n'
+            'echo "$CLI_RUN" > "$HOME/inner"\n',
             "commands/plain": '#!/bin/bash\necho "${CLI_RECORDED-unset}"\n',
         }
     )
@@ -87,6 +88,9 @@ def test_a_run_is_recorded_once(made: Made) -> None:
     recorded.finish(0)
     inner, outer = history(made)
     assert (inner["words"], inner["outer"]) == (["log", "note"], recorded.id)
+    # A server for assistants ends all processes of a call, which have its id.
+    ids = (made.home / "inner").read_text().strip().rpartition(":")[2]
+    assert ids == f"{inner['id']}.{recorded.id}"
     assert (outer["words"], outer["status"], outer["signal"]) == (["app", "ship"], 3, 0)
     assert outer["arguments"] == ["x", "in ********", "--pin", "********"]
     assert (outer["origin"], outer["client"]) == ("mcp", {**CLIENT, "tool": "a=b"})
