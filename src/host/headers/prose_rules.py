@@ -2,9 +2,10 @@
 
 # Beginnings of comments for programs, not for people.
 _DIRECTIVES = (
-    "!", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "kate:", "coding:", "coding=", "/usr/bin/",
-    "/bin/", "eslint", "jshint", "pylint:", "flake8", "isort:", "fmt:", "noqa", "type:", "typed:",
-    "mypy:", "ruff:", "rubocop:", "@ts-", "prettier-", "@(#)", "frozen_string", "[mise]",
+    "!", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "kate:", "coding:", "coding=", "encoding:",
+    "/usr/bin/", "/bin/", "eslint", "jshint", "pylint:", "flake8", "isort:", "fmt:", "noqa",
+    "type:", "typed:", "mypy:", "ruff:", "rubocop:", "@ts-", "prettier-", "@(#)", "frozen_string",
+    "[mise]",
 )  # fmt: skip
 # Beginnings of a line that names a licence or its owner.
 _LICENCE_LABELS = (
@@ -39,9 +40,9 @@ _REMARKS = (
     "last modified", "modified ", "adapted ", "inspired by", "stolen from ", "taken from ",
     "borrowed from ", "copied from ", "derived from ", "based on ", "ported ", "code modified ",
     "written by ", "original ", "originally ", "the original ", "this file was ", "requires ",
-    "tested on ", "tested with ", "note that ", "please ", "if you're ", "if you have ", "you ",
+    "tested on ", "tested with ", "note that ", "please ", "if you", "you ",
     "feel free ", "to ", "for example", "for more ", "put this ", "save this ",
-    "exit on ", "exit if ", "exit when ", "exit immediately",
+    "exit on ", "exit if ", "exit in case", "exit when ", "exit immediately",
 )  # fmt: skip
 # Parts of a line that says where the file is from.
 _ORIGINS = (
@@ -52,7 +53,7 @@ _REMINDERS = ("TODO", "FIXME", "XXX")
 # Beginnings of lines that show a command.
 _COMMANDS = (
     "$", "%", ">", "./", "../", "~/", ". ", "sh -c", "bash -c", "sudo ./", "or ./", "or $",
-    "e.g.", "eg.", "curl -", "wget -",
+    "e.g.", "eg.", "curl -", "curl http", "wget -", "exec ",
 )  # fmt: skip
 _SCRIPTS = (".sh", ".bash", ".zsh", ".fish", ".py", ".rb", ".pl", ".js")
 _ITEMS = ("- ", "* ", "+ ", "• ", "| ", "+-")
@@ -95,7 +96,7 @@ def is_licence(low: str) -> bool:
 
 def begins_prose(line: str) -> bool:
     """Return whether a line can begin the description (CONTRACT 15, "Otherwise")."""
-    is_other = line.startswith("(") or is_heading(line) or _is_remark(line)
+    is_other = line.startswith(("(", "-")) or is_heading(line) or _is_remark(line)
     return is_text(line) and not is_other
 
 
@@ -103,7 +104,12 @@ def is_text(line: str) -> bool:
     """Return whether a line can belong to a sentence: it is no command, address or item."""
     low = line.lower()
     is_mark_up = line.startswith("<") and line.endswith(">")
-    if is_mark_up or low.startswith((*_COMMANDS, "http")) or is_address(line):
+    if (
+        is_mark_up
+        or line.endswith("\\")
+        or low.startswith((*_COMMANDS, "http"))
+        or is_address(line)
+    ):
         return False
     return not (_is_entry(line) or begins_aside(line))
 
