@@ -139,8 +139,8 @@ class Prose:
                 if not left:
                     return paragraph[number:]
             elif left and text.startswith(left):
-                rest = text.removeprefix(left).lstrip()
-                return [rest, *paragraph[number:]]
+                rest = text.removeprefix(left).lstrip(" :")
+                return [rest, *paragraph[number:]] if rest else paragraph[number:]
             else:
                 return None
         return None

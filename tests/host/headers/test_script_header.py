@@ -215,6 +215,11 @@ def test_the_text_for_help_pages() -> None:
     assert prose.paragraphs("Another one") == [copied, examples]
 
 
+def test_the_text_below_an_introduction_alone() -> None:
+    prose = _prose("#!/bin/sh\n# Print tables that\n# match:\n#   x\n")
+    assert prose.paragraphs(prose.description) == [["  x"]]
+
+
 def test_its_name_in_two_words_before_a_dash() -> None:
     assert (
         _prose("#!/bin/sh\n# DB Copy - Copy it.\n", "db-copy").description == "Copy it."
