@@ -40,6 +40,7 @@ _LONG = {"environment_of_all", "shim"}
 # Tests with one of these fixtures start programs, which takes a tenth of a second each: a quick run
 # has one row of each.
 _PROGRAMS = {"install", "shared_install", "shell", "array_shell", "on_terminal"}
+_ROWS_BY_DAY = 4  # of a test with the mark `sampled`
 # Folders in which nearly every test installs something; run them when you change what they test.
 _SLOW_FOLDERS = (
     "builtin_plugins/plugins",
@@ -104,12 +105,14 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Begin with the tests that take seconds: at the end a worker would wait for another's.
 
-    Tests with the mark `night` and sweeps are left out, unless FULL_SWEEP=1 is set.
+    Tests with the mark `night`, sweeps, and most rows of tests with the mark `sampled` are left out,
+    unless FULL_SWEEP=1 is set.
     """
     items.sort(key=lambda item: _LONG.isdisjoint(_fixtures(item)))
     chosen = items
     if not os.environ.get("FULL_SWEEP"):
-        chosen = [item for item in items if not _is_for_the_night(item)]
+        by_day = [item for item in items if not _is_for_the_night(item)]
+        chosen = sampled(by_day)
     if config.option.quick:
         chosen = quick_tests(chosen)
     kept = set(chosen)
@@ -119,6 +122,24 @@ def pytest_collection_modifyitems(
 
 def _is_for_the_night(item: pytest.Item) -> bool:
     return bool(item.get_closest_marker("night")) or "shim" in _fixtures(item)
+
+
+def sampled(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests without most rows of those with the mark `sampled`, in the same order.
+
+    A row of these takes a tenth of a second or more. Four rows are left, spread over the table.
+    """
+    tables: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            function, _, _ = item.nodeid.partition("[")
+            tables.setdefault(function, []).append(item)
+    left_out: set[pytest.Item] = set()
+    for rows in tables.values():
+        step = len(rows) / _ROWS_BY_DAY
+        kept = {int(position * step) for position in range(_ROWS_BY_DAY)}
+        left_out.update(row for place, row in enumerate(rows) if place not in kept)
+    return [item for item in items if item not in left_out]
 
 
 def quick_tests(items: list[pytest.Item]) -> list[pytest.Item]:

@@ -30,6 +30,7 @@ def test_no_program_has_a_name_that_tests_give_to_theirs() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["0", "1"])
+@pytest.mark.night
 def test_the_suite_may_start_with_signals_ignored_and_programs_on_path(
     tmp_path: Path, workers: str
 ) -> None:

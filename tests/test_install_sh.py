@@ -154,6 +154,7 @@ def test_a_package_comes_and_goes_with_the_pip_that_comes_with_python(
 
 
 @pytest.mark.usefixtures("idle_pip")
+@pytest.mark.night
 def test_an_installation_is_used_again_and_keeps_what_it_needs(
     tmp_path: Path, checkout: Path, env: dict[str, str]
 ) -> None:

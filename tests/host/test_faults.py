@@ -86,6 +86,7 @@ CONFIGS = {
 
 @pytest.mark.parametrize(("content", "words"), CONFIGS.values(), ids=CONFIGS.keys())
 @pytest.mark.parametrize("how", ["in its place", "GLOBAL_CONFIG_FILE"])
+@pytest.mark.sampled
 def test_a_bad_cli_json(made, tmp_path, content, words, how):
     own = made.root / "core" / "cli.json"
     path = own if how == "in its place" else tmp_path / "alternate.json"
@@ -149,6 +150,7 @@ DEFINITIONS = {
 
 
 @pytest.mark.parametrize("content", DEFINITIONS.values(), ids=DEFINITIONS.keys())
+@pytest.mark.sampled
 def test_a_bad_definition_harms_only_its_own_command(made, content):
     folder = made.root / "commands" / "demo" / "bad"
     folder.mkdir()
@@ -222,6 +224,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize(("words", "told"), WORDS.values(), ids=WORDS.keys())
+@pytest.mark.sampled
 def test_unknown_words(made, words, told):
     refused(made.run(*words), 2, told)
 
@@ -310,6 +313,7 @@ def test_hostile_names_of_files(made):
 @pytest.mark.parametrize("what", ["commands", "plugins", "config", "core/lib"])
 @pytest.mark.parametrize("make", [None, os.mkfifo, Path.touch, lambda path: path.symlink_to(path)],
                          ids=["missing", "fifo", "file", "loop"])  # fmt: skip
+@pytest.mark.sampled
 def test_a_directory_that_is_none(install, what, make):
     made = install(
         {
@@ -653,6 +657,7 @@ NO_FILES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "make"), NO_FILES)
+@pytest.mark.sampled
 def test_what_is_no_file_never_waits(install, name, make):
     made = install(
         {

@@ -85,6 +85,7 @@ def test_it_runs_makes_an_installation_and_adds_a_plugin(
     assert "older" not in core.read_text()
 
 
+@pytest.mark.night
 def test_a_python_plugin_has_a_process_of_its_own(
     single_file: Path, run: Run, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ _EXTENSIONS = {"bash": ".sh", "python": ".py", "node": ".js", "sh": ".sh"}
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", [False, True], ids=["script", "folder"])
 @pytest.mark.parametrize("language", _EXTENSIONS)
+@pytest.mark.sampled
 def test_a_new_command_runs_and_lints_clean_at_once(
     install: Install, language: str, folder: bool
 ) -> None:

@@ -271,6 +271,7 @@ FIXED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("spoil", "check", "message"), FIXED.values(), ids=FIXED)
+@pytest.mark.sampled
 def test_what_it_fixes(
     install: Install, spoil: Callable[[Made], None], check: str, message: str
 ) -> None:

@@ -292,6 +292,7 @@ def test_a_secret_of_an_outer_run(install: Callable[..., Made], tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_fifty_runs_at_once(install: Callable[..., Made]) -> None:
     """Some are killed at random, while others read the history: no finished run is lost."""
     made = install({"commands/s": script("exit 3", record=True)})

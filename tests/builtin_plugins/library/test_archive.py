@@ -252,6 +252,7 @@ def test_counts_and_sizes_are_capped(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_directories_that_names_imply_are_counted(tmp_path: Path) -> None:
     """2,001 members of one deep name each made 124,002 directories."""
     deep = tar(*(Member(f"App/{number}/" + "d/" * 60 + "x") for number in range(2001)))

@@ -81,6 +81,7 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.sampled
 def test_without_a_readable_registry_no_plugin_is_loaded(
     file: Path, damage: Callable[[Path], object]
 ) -> None:
@@ -129,6 +130,7 @@ PARTS: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("change", PARTS.values(), ids=PARTS)
+@pytest.mark.sampled
 def test_a_damaged_entry_enables_nothing_and_leaves_the_others(
     file: Path, change: tuple[str, str]
 ) -> None:

@@ -135,6 +135,7 @@ def test_pip_upgrades_a_package(
     assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
 
 
+@pytest.mark.night
 def test_uv_upgrades_its_tool(source: Path, packages: Path, tmp_path: Path) -> None:
     uv = str(Path(sys.executable).with_name("uv"))
     wheels, home = tmp_path / "wheels", tmp_path / "home"

@@ -163,6 +163,7 @@ def test_a_directory_with_files_of_others_stays(team: Team, there: str) -> None:
     ],
 )
 @pytest.mark.parametrize("words", [(), ("--name", "own")], ids=["", "named"])
+@pytest.mark.sampled
 def test_a_source_that_is_none(
     team: Team, tmp_path: Path, files: dict[str, str], text: str, words: tuple[str, ...]
 ) -> None:

@@ -95,6 +95,7 @@ def test_without_a_known_source_it_must_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "source", ["http://git.example.com/cli.tar.gz", "HTTP://127.0.0.1:8000/cli.zip"]
 )
+@pytest.mark.night
 def test_http_is_refused(tmp_path: Path, source: str) -> None:
     team = Team(tmp_path)
     assert team.init().status == 0

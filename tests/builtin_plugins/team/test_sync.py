@@ -80,6 +80,7 @@ def test_changes_of_the_user_stay(team: Team) -> None:
     assert team.status() == "M commands/deploy/staging.sh\n?? commands/deploy/own.sh"
 
 
+@pytest.mark.night
 def test_a_sparse_partial_clone_without_a_file_of_the_newest_commit(team: Team) -> None:
     team.repository.git("config", "uploadpack.allowFilter", "true")
     team.git("config", "remote.origin.promisor", "true")
@@ -105,6 +106,7 @@ def test_files_of_the_newest_commit_that_the_user_changed_are_named(team: Team) 
     )
 
 
+@pytest.mark.night
 def test_two_syncs_at_once(team: Team) -> None:
     team.change()
     words = [team.colleague.launcher, "self", "sync"]
@@ -193,6 +195,7 @@ def test_a_changed_command_is_shown_and_a_file_in_the_way_has_a_remedy(
     assert "  ~ deploy staging  Says new\n" in done.stdout
 
 
+@pytest.mark.night
 def test_a_repository_that_is_a_python_project_is_the_teams(team: Team) -> None:
     assert team.init().status == 0
     (team.root / "core/lib/os.sh").unlink()
@@ -329,6 +332,7 @@ def test_a_linked_directory_is_not_for_the_team(team: Team, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("file", ["core/cli.json", "plugins/registry.json"])
 @pytest.mark.parametrize("is_empty", [True, False], ids=["empty", "missing"])
+@pytest.mark.night
 def test_a_file_that_a_killed_sync_lost_comes_back(
     team: Team, file: str, is_empty: bool
 ) -> None:

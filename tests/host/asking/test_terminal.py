@@ -44,6 +44,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize(("words", "status", "text"), QUESTIONS.values(), ids=QUESTIONS)
+@pytest.mark.sampled
 def test_nothing_waits(made, monkeypatch, words, status, text):
     """The terminal never answers: a question would wait until the test fails."""
     monkeypatch.chdir(made.root / "shop")

@@ -148,6 +148,7 @@ def alone(made: Made, name: str, program: str, lines: list[str], **env: str) -> 
 
 
 @pytest.mark.parametrize("name", RUNS)
+@pytest.mark.sampled
 def test_the_same_words_give_the_same_result(made: Made, name: str) -> None:
     lines = RUNS[name]
     expected = alone(made, name, f"cli k {name}", lines)
@@ -162,6 +163,7 @@ def test_the_same_words_give_the_same_result(made: Made, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABS)
+@pytest.mark.sampled
 def test_tab_offers_the_same(made: Made, name: str) -> None:
     for line in TABS[name]:
         words = line.split(" ")

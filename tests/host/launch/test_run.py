@@ -370,6 +370,7 @@ ENTRYPOINTS = {
 
 
 @pytest.mark.parametrize("entrypoint", ENTRYPOINTS.values(), ids=ENTRYPOINTS.keys())
+@pytest.mark.sampled
 def test_an_entrypoint_outside_the_directory(made, entrypoint):
     file = add(made, "outside", None, entrypoint=entrypoint)
     for name, target in (("link.sh", "../pid/main.sh"), ("linked", "../pid")):
@@ -479,6 +480,7 @@ ODD_NAMES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+@pytest.mark.sampled
 def test_an_installation_may_stand_anywhere(tmp_path, name):
     made = builder(tmp_path / name)({"config/settings.conf": "IN_SETTINGS=1\n"})
     show = 'log_info "here" 2>&1 | grep -c here; echo "$IN_SETTINGS $IN_FILE ${BASH_ENV-none}"\n'

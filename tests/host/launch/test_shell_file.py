@@ -90,6 +90,7 @@ def test_an_alias_of_the_programs_name(
     "lines", ["exit 7", "set -e; false", "return 4", "export LEFT=1; return 4"]
 )
 @pytest.mark.parametrize("shell", LOAD)
+@pytest.mark.sampled
 def test_no_line_keeps_the_file(
     made: Made, tmp_path: Path, shell: str, lines: str
 ) -> None:

@@ -132,6 +132,7 @@ TYPED = {
 
 @pytest.mark.parametrize("name", TYPED)
 @pytest.mark.parametrize("env", [{}, RECORDED], ids=["plain", "watched"])
+@pytest.mark.sampled
 def test_on_a_terminal(
     made: Made, name: str, env: dict[str, str], tmp_path: Path
 ) -> None:

@@ -119,6 +119,7 @@ def _asked(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("text", "reason"), ODD.values(), ids=ODD)
+@pytest.mark.sampled
 def test_one_that_misbehaves(tmp_path: Path, text: str, reason: str) -> None:
     before = (os.getcwd(), dict(os.environ))
     limits = {"b-odd": 2} if "took" in reason else {}
@@ -244,6 +245,7 @@ MISBEHAVING = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("hook", "body"), MISBEHAVING)
+@pytest.mark.sampled
 def test_a_listing_hook_that_misbehaves_is_left_out(
     tmp_path: Path, hook: str, body: str
 ) -> None:

@@ -320,6 +320,7 @@ def test_code_in_a_pth_file(acme: Made, environment: Environment) -> None:
         noisy.unlink()
 
 
+@pytest.mark.night
 def test_a_broken_package_is_asked_again_once_it_is_put_right(
     acme: Made, environment: Environment
 ) -> None:
@@ -369,6 +370,7 @@ def test_a_broken_package_is_asked_again_once_it_is_put_right(
         "prints",
     ],
 )
+@pytest.mark.sampled
 def test_a_broken_plugin_harms_nobody(
     environment: Environment, acme: Made, tmp_path: Path, plugin: str, reason: str
 ) -> None:

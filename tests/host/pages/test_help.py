@@ -21,6 +21,7 @@ _HELP = (["--help"], ["-h"], ["help"], ["self", "--help"], ["self", "plugin", "-
 @pytest.mark.parametrize(
     "words", [*_HELP, ["help", "self", "new"], *_ALONE], ids=" ".join
 )
+@pytest.mark.sampled
 def test_help_without_an_installation(
     install: Install, tmp_path: Path, words: list[str]
 ) -> None:
@@ -46,6 +47,7 @@ def test_what_is_no_help_needs_an_installation(
 
 
 @pytest.mark.parametrize("name", TOPICS)
+@pytest.mark.sampled
 def test_topics(install: Install, name: str) -> None:
     made = install()
     shown = made.run("help", name)

@@ -570,6 +570,7 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,
 )
+@pytest.mark.sampled
 def test_usage_errors(many: Made, words: list[str], message: str) -> None:
     shown = many.run(*words)
     assert (shown.status, shown.stdout) == (2, "")

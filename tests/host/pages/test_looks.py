@@ -60,6 +60,7 @@ WHEN: dict[str, tuple[list[str], dict[str, str], bool]] = {
 
 
 @pytest.mark.parametrize("name", WHEN)
+@pytest.mark.sampled
 def test_when_there_are_colours(team: Made, name: str) -> None:
     options, env, expected = WHEN[name]
     for words in (["ops"], ["help", "ops", "deploy"]):

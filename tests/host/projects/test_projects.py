@@ -250,6 +250,7 @@ def check_case(
 
 
 @pytest.mark.parametrize(("change", "words", "expected"), CHANGES.values(), ids=CHANGES)
+@pytest.mark.sampled
 def test_trust_after_a_change(
     shop: Shop, change: Callable[[Shop], None], words: str, expected: str
 ) -> None:

@@ -62,6 +62,7 @@ MEANT = {
 
 
 @pytest.mark.parametrize("name", MEANT)
+@pytest.mark.sampled
 def test_what_is_meant_is_a_line_to_paste(tree: Made, name: str) -> None:
     words, unknown, meant = MEANT[name]
     said = f"cli: unknown {unknown}; did you mean {meant}?\n"

@@ -371,6 +371,7 @@ IN_BASH = {
 
 @pytest.mark.parametrize(("line", "shown"), TYPED.values(), ids=TYPED)
 @pytest.mark.parametrize("shell", START)
+@pytest.mark.sampled
 def test_in_a_real_shell(
     made: Made, tmp_path: Path, shell: str, line: str, shown: str
 ) -> None:

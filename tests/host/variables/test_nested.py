@@ -53,6 +53,7 @@ CALLERS = {
 
 
 @pytest.mark.parametrize("caller", CALLERS.values(), ids=CALLERS)
+@pytest.mark.sampled
 def test_the_inner_run_gets_what_the_outer_caller_would_get(nested, caller):
     plain = nested.run("inner", "show", env=caller)
     inside = nested.run("outer", "call", env=caller)
@@ -164,6 +165,7 @@ def test_each_run_sources_settings_conf_once(install, tmp_path):
     "name",
     ["a b", "a:b=c,d", "50%3A%", "new\nline", "\udcff\udce9", "é✓", "'\"$HOME`id`"],
 )
+@pytest.mark.sampled
 def test_any_path_may_be_a_root(install, tmp_path, name):
     made = install(
         {
@@ -191,6 +193,7 @@ def test_any_path_may_be_a_root(install, tmp_path, name):
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", ":::", "a b", "/x:::A", "/x:::A=1=2"])
+@pytest.mark.sampled
 def test_a_cli_run_that_cannot_be_parsed_is_ignored(nested, text):
     plain = nested.run("inner", "show")
     assert nested.run("inner", "show", env={"CLI_RUN": text}).all == plain.all

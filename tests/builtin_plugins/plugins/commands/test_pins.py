@@ -85,6 +85,7 @@ def test_what_was_given_stays_when_the_pin_changes(
     assert (made.run("db").stdout, registry(made)["t"]["pinned"]) == ("db\n", True)
 
 
+@pytest.mark.night
 def test_another_requirement_changes_a_package(with_uv: Environment) -> None:
     made = with_uv.made
     for version in ("1.0", "2.0"):
@@ -152,6 +153,7 @@ CHOICES = {
 
 @pytest.mark.parametrize(("options", "words", "scripts"), CHOICES.values(), ids=CHOICES)
 @pytest.mark.parametrize("is_repository", [True, False], ids=["git", "directory"])
+@pytest.mark.sampled
 def test_other_words_for_the_commands_of_an_installed_plugin(
     install: Install,
     tmp_path: Path,
@@ -310,6 +312,7 @@ def test_rollback_replaces_no_command_that_was_added_since(
     assert made.run("demo", "hi").stdout == "own\n"
 
 
+@pytest.mark.night
 def test_a_plugin_that_has_become_a_package(install: Install, tmp_path: Path) -> None:
     made = install()
     repository = Repository(tmp_path / "ops", plugin_files("demo/hi", "old"))

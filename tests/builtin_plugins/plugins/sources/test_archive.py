@@ -169,6 +169,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.sampled
 def test_hostile_archives(
     install: Install, tmp_path: Path, content: bytes | Callable[[], bytes]
 ) -> None:

@@ -164,6 +164,7 @@ def _added_at_once(made: Made, sources: list[str]) -> list[tuple[int, str]]:
         return sorted(threads.map(add, sources))
 
 
+@pytest.mark.night
 def test_five_at_once_add_one_repository(
     install: Install, repository: Repository
 ) -> None:
@@ -193,6 +194,7 @@ def test_one_name_from_two_repositories_at_once(
     ]
 
 
+@pytest.mark.night
 def test_three_earlier_versions_are_kept(
     install: Install, repository: Repository
 ) -> None:
@@ -334,6 +336,7 @@ HOSTILE_NAMES = [
         *((name, True) for name in HOSTILE_NAMES[:3]),
     ],
 )
+@pytest.mark.sampled
 def test_names_that_git_would_not_write(
     install: Install, repository: Repository, name: str, inside: bool
 ) -> None:
@@ -410,6 +413,7 @@ def test_modes_of_no_file_are_left_out(
     assert list((made.root / "plugins/acme/odd").iterdir()) == []
 
 
+@pytest.mark.night
 def test_repositories_without_a_commit(
     install: Install, repository: Repository
 ) -> None:
@@ -438,6 +442,7 @@ def test_repositories_without_a_commit(
 @pytest.mark.parametrize(
     "options", ["--shared", "--depth=1", "--bare --mirror", "--reference ."]
 )
+@pytest.mark.night
 def test_repositories_that_hold_less_than_they_say(
     install: Install, repository: Repository, tmp_path: Path, options: str
 ) -> None:
@@ -520,6 +525,7 @@ def _little_memory() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (192 << 20, 192 << 20))
 
 
+@pytest.mark.night
 def test_a_tree_that_holds_itself_ten_times_over(
     install: Install, repository: Repository
 ) -> None:
@@ -715,6 +721,7 @@ SECRETIVE = [
 
 
 @pytest.mark.parametrize("text", SECRETIVE)
+@pytest.mark.sampled
 def test_no_refusal_repeats_a_secret(install: Install, text: str) -> None:
     done = plugin(install(), "add", text, "--timeout", "5", env={"DEBUG": "1"})
     assert done.status in (1, 2)
@@ -768,6 +775,7 @@ def test_masked_addresses(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["plugin add x", "plugin update", "plugin sync"])
+@pytest.mark.night
 def test_seconds_that_nobody_can_wait(install: Install, words: str) -> None:
     made = install()
     for seconds in ("nan", "inf", "-inf", "x", "-1", "1e300", "1000000"):
@@ -828,6 +836,7 @@ def test_git_may_be_set_to_explicit_bare_repositories(
     assert made.run("demo", "hi").stdout == "hi\n"
 
 
+@pytest.mark.night
 def test_a_repository_with_sha256(install: Install, tmp_path: Path) -> None:
     made = install()
     repository = Repository.__new__(Repository)

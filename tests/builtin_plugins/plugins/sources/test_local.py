@@ -288,6 +288,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize(("name", "status"), NAMES.items())
+@pytest.mark.sampled
 def test_names(install: Install, tmp_path: Path, name: str, status: int) -> None:
     made = install()
     source = write_tree(tmp_path / "acme", plugin_files())
@@ -312,6 +313,7 @@ BAD_MANIFESTS = {
 
 
 @pytest.mark.parametrize(("text", "reason"), BAD_MANIFESTS.values(), ids=BAD_MANIFESTS)
+@pytest.mark.sampled
 def test_a_bad_plugin_json(
     install: Install, tmp_path: Path, text: str, reason: str
 ) -> None:
@@ -356,6 +358,7 @@ def test_a_link_out_of_the_plugin_is_no_directory_of_it(
         {"name": "a", "kind": "archive", "sha256": "0/../../../0000"},
     ],
 )
+@pytest.mark.sampled
 def test_a_hostile_registry_harms_nobody(
     install: Install, tmp_path: Path, entry: dict[str, object]
 ) -> None:

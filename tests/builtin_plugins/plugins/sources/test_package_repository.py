@@ -151,6 +151,7 @@ def test_ref_and_extras(with_uv: Environment, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.night
 def test_sync_asks_about_all_that_it_builds(
     with_uv: Environment, tmp_path: Path
 ) -> None:
@@ -205,6 +206,7 @@ def test_nothing_of_the_repository_runs_but_its_build(
     assert not (tmp_path / "evil").exists()
 
 
+@pytest.mark.night
 def test_what_is_built_must_be_the_plugin_that_was_named(
     environment: Environment, tmp_path: Path
 ) -> None:

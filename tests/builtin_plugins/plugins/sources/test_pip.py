@@ -63,6 +63,7 @@ def test_a_requirement_added_updated_rolled_back_removed(
     assert fingerprint(environment.python.parent.parent) == before
 
 
+@pytest.mark.night
 def test_a_package_below_a_category(with_uv: Environment) -> None:
     made = with_uv.made
     added = plugin(made, "add", str(with_uv.acme("1.0")), "--under", "ops")
@@ -75,6 +76,7 @@ def test_a_package_below_a_category(with_uv: Environment) -> None:
     assert listed(made)["acme-cli"]["commands"] == ["ops cloud disk", "ops cloud py"]
 
 
+@pytest.mark.night
 def test_an_update_of_what_it_needs(with_uv: Environment) -> None:
     made = with_uv.made
     with_uv.acme("1.0", requires=("needed",))
@@ -166,6 +168,7 @@ def test_two_packages_and_the_program_have_three_versions_of_a_library(
     assert made.run("demo", "secret").all == (0, said, "")
 
 
+@pytest.mark.night
 def test_two_packages_may_require_a_plugin(with_uv: Environment) -> None:
     """It is their library; its commands come when it is added by its own name."""
     made = with_uv.made
@@ -287,6 +290,7 @@ def test_a_wheel_by_path_and_over_http(
     assert made.run("cloud", "disk").stdout == "disk 1.0\n"
 
 
+@pytest.mark.night
 def test_a_wheel_replaces_that_of_another_version_or_content(
     with_uv: Environment,
 ) -> None:
@@ -418,6 +422,7 @@ def test_a_wheel_that_writes_elsewhere(either: Environment) -> None:
     assert not (made.root / "plugins/.versions").exists()
 
 
+@pytest.mark.night
 def test_nothing_of_another_plugin_is_imported_without_need(
     with_uv: Environment, tmp_path: Path
 ) -> None:
@@ -700,6 +705,7 @@ def _declares(environment: Environment, name: str, words: str) -> Path:
     return wheel(environment.wheels, name, "1.0", text)
 
 
+@pytest.mark.night
 def test_words_that_only_running_it_tells(with_uv: Environment) -> None:
     made = with_uv.made
     assert plugin(made, "add", str(with_uv.acme("1.0"))).status == 0

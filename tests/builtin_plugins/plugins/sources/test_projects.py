@@ -157,6 +157,7 @@ def test_a_project_whose_editable_wheel_has_a_hook(
     assert (listed(with_uv.made), hidden(with_uv.made)) == ({}, [])
 
 
+@pytest.mark.night
 def test_a_project_in_a_repository_and_in_an_archive(
     with_uv: Environment, tmp_path: Path
 ) -> None:
@@ -220,6 +221,7 @@ def test_a_wheel_with_an_extra(with_uv: Environment) -> None:
     assert "acme-cli 1.0 has no extra less; its extras: more" in unknown.stderr
 
 
+@pytest.mark.night
 def test_a_subdirectory_of_a_repository(install: Install, tmp_path: Path) -> None:
     made = install()
     files = {f"tools/ops/{name}": text for name, text in plugin_files().items()}

@@ -523,6 +523,7 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
 
 @pytest.mark.parametrize("options", [(), ("-u",)], ids=["install", "upgrade"])
 @pytest.mark.parametrize("name", BAD_OFFERS)
+@pytest.mark.sampled
 def test_a_bad_offer_changes_nothing(
     name: str, options: tuple[str, ...], desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -619,6 +620,7 @@ MANY = {
 
 
 @pytest.mark.parametrize(("offer", "prepared"), night_but(["good, without opt"], MANY))
+@pytest.mark.night
 def test_many_at_once_end_in_one_whole_installation(
     offer: bytes | httpserver.Answer, prepared: bool, desk: Desk
 ) -> None:
@@ -699,6 +701,7 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_somebody_elses(
 
 
 @pytest.mark.parametrize("free", range(0, 8, 2))
+@pytest.mark.night
 def test_too_many_open_files_end_in_the_old_state_or_the_new_one(
     free: int, desk: Desk
 ) -> None:

@@ -64,6 +64,7 @@ def test_the_usual_places_of_a_system(site: httpserver.Site) -> None:
         (400, 400),
     ],
 )
+@pytest.mark.sampled
 def test_a_full_disk_changes_nothing(
     size: int, inodes: int, site: httpserver.Site
 ) -> None:
