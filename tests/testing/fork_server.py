@@ -33,6 +33,21 @@ _SERVER = Path(__file__).with_name("fork_server_process.py")
 # The interpreter reads these when it starts.
 _OF_THE_START = ("LC_", "LANG", "PYTHON", "TZ")
 _BLOCK = 1 << 16
+# What many commands import. None is the program's own: the lock of a checkout names those loaded.
+_COMMON = (
+    "click",
+    "dotenv",
+    "logging",
+    "packaging.requirements",
+    "packaging.tags",
+    "requests",
+    "shutil",
+    "sqlite3",
+    "tarfile",
+    "tempfile",
+    "tomllib",
+    "zipfile",
+)
 
 _servers: dict[bytes, ForkServer | None] = {}
 
@@ -161,7 +176,7 @@ def _imported(launcher: bytes) -> tuple[Path, list[str]]:
         )
     names = re.findall(r"^import '(.+?)' #", done.stderr, re.MULTILINE)
     # A run takes an imported `site` for the completed import path.
-    return python, [name for name in names if name != "site"]
+    return python, [name for name in names if name != "site"] + [*_COMMON]
 
 
 def _exchange(
