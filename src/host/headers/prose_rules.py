@@ -18,13 +18,14 @@ _LICENCE_TEXTS = (
     "is free software", "distributed in the hope", "you should have received a copy",
     "unless required by applicable law", "permission is hereby granted", "all rights reserved",
     "the above copyright notice", "redistribution and use in", "redistributions of source code",
-    "redistributions in binary form", "file is part of", "this source code form",
+    "redistributions in binary form", "file is part of", "program is part of", "tool is part of",
+    "this source code form", "is licensed as",
     "licensed under", "licensed to the", "general public licen", "software is provided",
     "license text", "under the terms of", "without any warranty", "permission notice shall be",
     "obtain a copy of the license", "neither the name of", "source code is governed by",
     "released into the public domain", "without express or implied warranty", "is released under",
     "legal property of", "full copy of the text", "permission to use, copy",
-    "copying and distribution of this file",
+    "copying and distribution of this file", 'on an "as is"',
 )  # fmt: skip
 # What stands before the colon of a line about the file, not about what it does.
 _LABELS = {
@@ -41,7 +42,7 @@ _REMARKS = (
     "borrowed from ", "copied from ", "derived from ", "based on ", "ported ", "code modified ",
     "written by ", "original ", "originally ", "the original ", "this file was ", "requires ",
     "tested on ", "tested with ", "note that ", "please ", "if you", "you ",
-    "feel free ", "to ", "for example", "for more ", "put this ", "save this ",
+    "feel free ", "to ", "we want ", "first ", "for example", "for more ", "put this ", "save this ",
     "exit on ", "exit if ", "exit in case", "exit when ", "exit immediately",
 )  # fmt: skip
 # Parts of a line that says where the file is from.

@@ -211,10 +211,10 @@ def _begin_of_kind(kinds: "tuple[str, ...]", rows: "list[Row]", end: int) -> int
 def _is_title(block: "list[str]", code: str) -> bool:
     """Return whether a comment is the title of the function below it.
 
-    Such a comment has empty lines at its top and bottom.
+    Such a comment is one line with empty ones at its top and bottom.
     """
-    is_framed = len(block) > 1 and block[0] == "" and block[-1] == ""
-    return is_framed and _is_function(code)
+    is_framed = len(block) > 2 and block[0] == "" and block[-1] == ""
+    return is_framed and len(list(filter(None, block))) == 1 and _is_function(code)
 
 
 def _is_assignment(code: str) -> bool:

@@ -42,6 +42,12 @@ DESCRIPTIONS = {
     "an empty line below": ("\n# Copy it.\n\nx=$(y)\n", "Copy it."),
     "the title of a function": ("\n#\n# Print it\n#\n\nabort() {\n", ""),
     "words that begin other lines": ("# Todo lists, credits\n", "Todo lists, credits"),
+    "framed above a function": ("\n#\n# db.sh\n#\n# Copy it.\n#\n\nabort() {\n", "Copy it."),
+    "its suite": ("# This tool is part of Acme: https://example.org/\n# See LICENSE.\n\nX=1\n", ""),
+    "the place of a licence": (
+        "# Copyright (C) A. Author\n#\n# It is licensed as the file COPYING says,\n# which is here.\n",
+        ""),
+    "a reason for set": ("\n# We want to see each error\nset -e\n\n# Copy it.\n", "Copy it."),
     "a function's description": ("\nX=1\n# Description: Print it\nprint() {\n", ""),
     "below set": ("\nset -e\n# Copy it.\n\nx=$(y)\n", "Copy it."),
     "code's own comment below set": ("set -e\n\n# Find it\nx=$(y)\n", ""),
