@@ -76,7 +76,7 @@ def test_a_schema_of_the_output(
 
 def test_descriptions_are_counted_in_one_line_each(install: Install) -> None:
     files = {f"commands/n{number:02}": "#!/bin/sh\n" for number in range(12)}
-    files["commands/doubtful"] = "#!/bin/sh\n# Configuration\n"
+    files["commands/doubtful"] = "#!/bin/sh\n# Copy https://example.org/x to it\n"
     files["commands/icon"] = "#!/bin/sh\n# @raycast.title Do it\n# @raycast.icon x\n"
     made = install(files)
     listed = ", ".join([f"n{number:02}" for number in range(10)])

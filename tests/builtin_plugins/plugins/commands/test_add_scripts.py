@@ -204,7 +204,7 @@ def test_under_words_no_script_has_a_reserved_name(
 
 def test_a_large_preview_is_grouped(install: Install, tmp_path: Path) -> None:
     files = {
-        f"x-{group}-{n}": f"#!/bin/sh\n# {n}\n" for group in "ab" for n in range(20)
+        f"x-{group}-{n}": f"#!/bin/sh\n# Do {n}\n" for group in "ab" for n in range(20)
     }
     files |= {f"x-c{n:02}": "#!/bin/sh\n# Do it\n" for n in range(40)}
     files |= {f"y{n:02}": "#!/bin/sh\n" for n in range(12)}
@@ -226,7 +226,7 @@ def test_a_large_preview_is_grouped(install: Install, tmp_path: Path) -> None:
         "to see everything, add --verbose",
     ]
     verbose = plugin(install(), "add", str(source), *options, "--verbose").stdout
-    assert "    a 19  19\n" in verbose
+    assert "    a 19  Do 19\n" in verbose
     assert "y09, y10, y11\n" in verbose
 
 
