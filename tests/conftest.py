@@ -105,8 +105,8 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Begin with the tests that take seconds: at the end a worker would wait for another's.
 
-    Tests with the mark `night`, sweeps, and most rows of tests with the mark `sampled` are left out,
-    unless FULL_SWEEP=1 is set.
+    Tests with the mark `night`, sweeps, and most rows of tests with the mark `sampled` are left
+    out, unless FULL_SWEEP=1 is set.
     """
     items.sort(key=lambda item: _LONG.isdisjoint(_fixtures(item)))
     chosen = items

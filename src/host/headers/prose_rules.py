@@ -41,8 +41,8 @@ _REMARKS = (
     "last modified", "modified ", "adapted ", "inspired by", "stolen from ", "taken from ",
     "borrowed from ", "copied from ", "derived from ", "based on ", "ported ", "code modified ",
     "written by ", "original ", "originally ", "the original ", "this file was ", "requires ",
-    "tested on ", "tested with ", "note that ", "please ", "if you", "you ",
-    "feel free ", "to ", "we want ", "first ", "for example", "for more ", "put this ", "save this ",
+    "tested on ", "tested with ", "note that ", "please ", "if you", "you ", "we want ",
+    "feel free ", "to ", "first ", "for example", "for more ", "put this ", "save this ",
     "exit on ", "exit if ", "exit in case", "exit when ", "exit immediately",
 )  # fmt: skip
 # Parts of a line that says where the file is from.

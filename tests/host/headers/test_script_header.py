@@ -45,7 +45,7 @@ DESCRIPTIONS = {
     "framed above a function": ("\n#\n# db.sh\n#\n# Copy it.\n#\n\nabort() {\n", "Copy it."),
     "its suite": ("# This tool is part of Acme: https://example.org/\n# See LICENSE.\n\nX=1\n", ""),
     "the place of a licence": (
-        "# Copyright (C) A. Author\n#\n# It is licensed as the file COPYING says,\n# which is here.\n",
+        "# Copyright (C) A. Author\n#\n# It is licensed as COPYING says,\n# which is here.\n",
         ""),
     "a reason for set": ("\n# We want to see each error\nset -e\n\n# Copy it.\n", "Copy it."),
     "a function's description": ("\nX=1\n# Description: Print it\nprint() {\n", ""),
