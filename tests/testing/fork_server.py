@@ -30,6 +30,7 @@ from builtin_plugins.program.launcher import interpreter, launcher_text
 from host.testing.installations import CLI
 
 _SERVER = Path(__file__).with_name("fork_server_process.py")
+_RELAY = Path(__file__).with_name("fork_relay.py")
 # The interpreter reads these when it starts.
 _OF_THE_START = ("LC_", "LANG", "PYTHON", "TZ")
 _BLOCK = 1 << 16
@@ -50,6 +51,24 @@ _COMMON = (
 )
 
 _servers: dict[bytes, ForkServer | None] = {}
+_more: list[str] = []
+
+
+def import_too(*modules: str) -> None:
+    """Let the forks of servers that start later have these modules of other packages already."""
+    _more.extend(modules)
+
+
+def started(argv: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+    """Return the argv of a process that behaves like `argv`, a start of a launcher.
+
+    It passes its streams on to a fork, and signals, and ends as the fork ends. If it leads a
+    session, the fork does, too.
+    """
+    server = server_for(Path(argv[0]), environ)
+    if server is None:
+        return [*argv]
+    return [sys.executable, "-IS", os.fspath(_RELAY), server.address, *argv]
 
 
 def share_server(launcher: Path) -> None:
@@ -89,9 +108,14 @@ class ForkServer:
         own = Path(host.__file__).parents[1] if is_ours else packages
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            number = theirs.fileno()
-            command = [python, "-IS", _SERVER, str(number), own, packages, *modules]
+        relays = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.address = f"cli-tests-{os.getpid()}-{len(_servers)}"
+        relays.bind(f"\0{self.address}")
+        relays.listen()
+        with theirs, relays:
+            numbers = [theirs.fileno(), relays.fileno()]
+            command = [python, "-IS", _SERVER, *map(str, numbers), own, packages]
+            command += [*modules, *_more]
             environ = {"PATH": os.environ["PATH"], "HOME": "/"}
             self._process = subprocess.Popen(
                 command,
@@ -99,7 +123,7 @@ class ForkServer:
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[number],
+                pass_fds=numbers,
             )
         atexit.register(self._end)
 
@@ -117,6 +141,7 @@ class ForkServer:
         stdin: Any,
         directory: str,
         seconds: float,
+        session: bool = False,
     ) -> subprocess.CompletedProcess[bytes]:
         """Do what `subprocess.run` does with pipes; `data` is its `input`."""
         request = {
@@ -126,6 +151,7 @@ class ForkServer:
             },
             "directory": directory,
             "umask": _umask(),
+            "session": session,
         }
         to_stdin = None
         if data is not None:
@@ -152,7 +178,7 @@ class ForkServer:
                 ours.settimeout(seconds)
                 answer = ours.recv(_BLOCK)
             except TimeoutError:
-                ours.send(b"kill")
+                ours.send(b"9")
                 raise subprocess.TimeoutExpired(argv, seconds) from None
         return subprocess.CompletedProcess(argv, int(answer), *read)
 

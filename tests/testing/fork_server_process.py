@@ -1,9 +1,9 @@
 """The process of `fork_server`: it imports the program, and forks for each run.
 
-It has the launcher's interpreter and options. Its arguments are the descriptor of a socket, where
-the program's packages and other packages are, and the modules to import. Each message on the socket
-comes with five descriptors: a socket for the exit status, a file with the request, and the standard
-streams.
+It has the launcher's interpreter and options. Its arguments are the descriptors of two sockets,
+where the program's packages and other packages are, and the modules to import. Each message on the
+first socket comes with five descriptors: a socket for the exit status, a file with the request, and
+the standard streams. A `fork_relay` connects to the second socket, and sends the last four.
 """
 
 import atexit
@@ -14,14 +14,18 @@ import selectors
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import ModuleType
+from typing import NoReturn
 
 _DESCRIPTORS = 5
 _MOST_DESCRIPTORS = 64
+_ENTRYPOINT = "host.launch.python_entrypoint"
+_COMMAND = f"import sys; from {_ENTRYPOINT} import main; "
 
 
-def serve(control: socket.socket) -> list[int]:
+def serve(control: socket.socket, relays: socket.socket) -> list[int]:
     """Fork for each message; return its descriptors in the fork. Ends with the tests' worker."""
     runs: dict[int, socket.socket] = {}
     woken, wake = socket.socketpair()
@@ -32,28 +36,41 @@ def serve(control: socket.socket) -> list[int]:
 
     with selectors.DefaultSelector() as selector:
         selector.register(control, selectors.EVENT_READ)
+        selector.register(relays, selectors.EVENT_READ)
         selector.register(woken, selectors.EVENT_READ)
         while True:
             for key, _ in selector.select():
                 if key.fileobj is woken:
                     woken.recv(4096)
                     _reap(runs, selector)
-                elif key.fileobj is control:
-                    message, descriptors, *_ = socket.recv_fds(
-                        control, 16, _DESCRIPTORS
+                elif key.fileobj in (control, relays):
+                    answer, *descriptors = _asked(
+                        key.fileobj, is_relay=key.fileobj is relays
                     )
-                    if not message:
-                        sys.exit()
                     pid = os.fork()
                     if pid == 0:
-                        return descriptors[1:]
-                    for descriptor in descriptors[1:]:
+                        return descriptors
+                    for descriptor in descriptors:
                         os.close(descriptor)
-                    runs[pid] = socket.socket(fileno=descriptors[0])
+                    runs[pid] = socket.socket(fileno=answer)
                     selector.register(runs[pid], selectors.EVENT_READ, pid)
+                elif number := key.fileobj.recv(16):
+                    os.kill(key.data, int(number))
                 else:
                     selector.unregister(key.fileobj)
-                    os.kill(key.data, signal.SIGKILL)  # the worker waits no longer
+                    os.kill(key.data, signal.SIGKILL)  # nobody waits any longer
+
+
+def _asked(source: socket.socket, *, is_relay: bool) -> list[int]:
+    """Return the five descriptors of the next run. The worker's end ends this process."""
+    if is_relay:
+        answer, _ = source.accept()
+        _, descriptors, *_ = socket.recv_fds(answer, 16, _DESCRIPTORS)
+        return [answer.detach(), *descriptors]
+    message, descriptors, *_ = socket.recv_fds(source, 16, _DESCRIPTORS)
+    if not message:
+        sys.exit()
+    return descriptors
 
 
 def _reap(runs: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
@@ -79,30 +96,97 @@ def become_run(request: int, streams: Sequence[int]) -> None:
         wanted = json.load(file)
     os.closerange(3, _MOST_DESCRIPTORS)
 
+    if wanted["session"]:
+        os.setsid()
     os.chdir(wanted["directory"])
     os.umask(wanted["umask"])
     sys.argv = wanted["argv"]
-    os.environ.clear()
-    os.environ.update(wanted["environ"])
-    posix.environ.clear()
-    for name, value in wanted["environ"].items():
-        posix.environ[os.fsencode(name)] = os.fsencode(value)
+    _set_environment(
+        {
+            os.fsencode(name): os.fsencode(value)
+            for name, value in wanted["environ"].items()
+        }
+    )
     sys.path_importer_cache.clear()
     # Most runs import nothing that has work to do at the end.
     atexit._clear()  # noqa: SLF001
 
 
+def _set_environment(environ: Mapping[bytes, bytes]) -> None:
+    os.environ.clear()
+    os.environb.update(environ)
+    posix.environ.clear()
+    posix.environ.update(environ)
+
+
+def execve(
+    path: bytes, argv: Sequence[bytes], environ: Mapping[bytes, bytes]
+) -> NoReturn:
+    """Replace this process as the system does, or become a command in Python without a start."""
+    words = [os.fsdecode(word) for word in argv]
+    if os.fsdecode(path) != sys.executable or _COMMAND not in " ".join(words):
+        os.execve(path, argv, environ)
+    _close_as_exec_does()
+    _set_signals_as_python_does()
+    _set_environment(environ)
+    place = words.index("-c")
+    for option in words[:place]:
+        if option.startswith("-X"):
+            sys._xoptions[option.removeprefix("-X")] = True  # noqa: SLF001
+    sys.argv = ["-c", *words[place + 2 :]]
+    sys.modules["__main__"] = ModuleType("__main__")
+    sys.modules.pop(_ENTRYPOINT, None)  # it reads the signals when it is imported
+    complete_import_path()
+
+    status = 1
+    try:
+        exec(words[place + 1], vars(sys.modules["__main__"]))  # noqa: S102
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
+    except BaseException:  # noqa: BLE001
+        sys.excepthook(*sys.exc_info())
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()  # noqa: SLF001
+    atexit._run_exitfuncs()  # noqa: SLF001
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(status & 0xFF)
+
+
+def _close_as_exec_does() -> None:
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            if not os.get_inheritable(int(name)):
+                os.close(int(name))
+
+
+def _set_signals_as_python_does() -> None:
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_IGN)
+
+
 if __name__ == "__main__":
-    _, number, own, others, *modules = sys.argv
+    _, number, relays, own, others, *modules = sys.argv
     sys.path[:1] = []  # the folder of this file
     sys.path += [own, others]
     for module in modules:
         with suppress(ImportError):
             __import__(module)
     sys.path.remove(others)
+    sys.modules.pop("site", None)  # a run takes it for the completed import path
 
-    request, *streams = serve(socket.socket(fileno=int(number)))
+    request, *streams = serve(
+        *(socket.socket(fileno=int(each)) for each in (number, relays))
+    )
     become_run(request, streams)
     from host.__main__ import main
+    from host.processes.importing import complete_import_path
 
+    posix.execve = execve
     sys.exit(main())

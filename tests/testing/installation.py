@@ -39,6 +39,7 @@ class Made(InstalledProgram):
             "stdin",
             "cwd",
             "timeout",
+            "start_new_session",
         }
         server = server_for(self.launcher, environ) if is_plain else None
         if server is None:
@@ -50,6 +51,7 @@ class Made(InstalledProgram):
             stdin=options.get("stdin", subprocess.DEVNULL),
             directory=os.fspath(options.get("cwd") or Path.cwd()),
             seconds=options.get("timeout", SECONDS),
+            session=options.get("start_new_session", False),
         )
         return Result.of(done)
 

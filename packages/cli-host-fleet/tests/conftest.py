@@ -18,6 +18,15 @@ from typing import Any
 import pytest
 
 import rig as rigs
+from testing.fork_server import import_too
+from testing.installation import Made
+
+import_too(
+    "click",
+    "ClusterShell.NodeUtils",
+    "ClusterShell.Engine.Factory",
+    "ClusterShell.Worker.Worker",
+)
 
 FULL = os.environ.get("FULL_SWEEP") == "1"
 rare = pytest.mark.skipif(not FULL, reason="a rare case; set FULL_SWEEP=1")
@@ -105,16 +114,15 @@ class Cli:
         stdin: bytes = b"",
         cwd: Path | None = None,
     ) -> Done:
-        done = subprocess.run(
-            self.argv(*words),
-            env=self.environ(env),
-            cwd=cwd,
-            input=stdin,
-            capture_output=True,
-            check=False,
-            timeout=300,
+        launcher, *rest = self.argv(*words)
+        made = Made(self.root, Path(launcher), self.home)
+        done = made.run(*rest, env=self.environ(env), cwd=cwd, input=stdin)
+        stdout, stderr = done.stdout.encode(errors="surrogateescape"), done.stderr
+        return Done(
+            done.status,
+            stdout,
+            stderr.encode(errors="surrogateescape").decode(errors="replace"),
         )
-        return Done(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
     def run(self, on: str, *words: str, env: Mapping[str, str] | None = None) -> Done:
         """Run `demo do` on a set of the rig's hosts; options may come first in `words`."""

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +20,10 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters
 
 from host import Program
+from testing.fork_server import import_too, started
+from testing.installation import Made, builder
+
+import_too("anyio", "click", "jsonschema", "mcp.server.lowlevel", "mcp.server.stdio")
 
 MODES = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
 # The id of a recorded run, in a run that starts, and in its script.
@@ -83,16 +86,10 @@ class Cli:
     def run(
         self, *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
     ) -> Any:
-        return subprocess.run(
-            [self.file, *words],
-            env={**self.environ, **(env or {})},
-            cwd=cwd or self.home,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=120,
-        )
+        made = Made(self.root, Path(self.file), self.home)
+        environ = {**self.environ, **(env or {})}
+        done = made.run(*words, env=environ, cwd=cwd or self.home)
+        return subprocess.CompletedProcess(words, *done.all)
 
     def marked(self) -> list[str]:
         """Return the command lines of all processes that calls of this installation started."""
@@ -111,7 +108,7 @@ class Cli:
     def serve(self, *options: str, **more: Any) -> subprocess.Popen[bytes]:
         """Start a server without a client; like clients, make it the leader of a session."""
         return subprocess.Popen(
-            [self.file, "mcp", "serve", *options],
+            started([self.file, "mcp", "serve", *options], self.environ),
             env=self.environ,
             cwd=self.home,
             stdin=subprocess.PIPE,
@@ -192,8 +189,9 @@ def connected(
         asked.append(params.message)
         return types.ElicitResult(action=assistant.answer, content={})
 
+    program, *words = started([cli.file, "mcp", "serve", *options], cli.environ)
     server = StdioServerParameters(
-        command=cli.file, args=["mcp", "serve", *options], env=cli.environ, cwd=cli.home
+        command=program, args=words, env=cli.environ, cwd=cli.home
     )
     client = Client(
         server,
@@ -218,16 +216,9 @@ def until(holds: Callable[[], object], seconds: float = 60) -> None:
 
 def made(place: Path) -> Cli:
     """Create an empty installation whose `cli` is that of this Python environment."""
-    cli = Cli(place / "acme", place)
-    subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", str(cli.root), "--name", "cli"],
-        env=cli.environ,
-        check=True,
-        capture_output=True,
-    )
-    for one in ("demo", "setup"):
-        subprocess.run(["rm", "-r", cli.root / "commands" / one], check=True)
-    return cli
+    made = builder(place)()
+    (made.root / "config").mkdir()
+    return Cli(made.root, made.home)
 
 
 ARGS = [
