@@ -55,7 +55,11 @@ _more: list[str] = []
 
 
 def import_too(*modules: str) -> None:
-    """Let the forks of servers that start later have these modules of other packages already."""
+    """Let forks import these modules of other packages at once, and become commands in Python.
+
+    For the tests of packages, whose commands would import them at each start. A fork replaces
+    itself by a command in Python, without a start of Python, as it becomes a run.
+    """
     _more.extend(modules)
 
 
@@ -115,7 +119,7 @@ class ForkServer:
         with theirs, relays:
             numbers = [theirs.fileno(), relays.fileno()]
             command = [python, "-IS", _SERVER, *map(str, numbers), own, packages]
-            command += [*modules, *_more]
+            command += [*modules, "--", *_more]
             environ = {"PATH": os.environ["PATH"], "HOME": "/"}
             self._process = subprocess.Popen(
                 command,

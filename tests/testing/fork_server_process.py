@@ -1,9 +1,10 @@
 """The process of `fork_server`: it imports the program, and forks for each run.
 
 It has the launcher's interpreter and options. Its arguments are the descriptors of two sockets,
-where the program's packages and other packages are, and the modules to import. Each message on the
-first socket comes with five descriptors: a socket for the exit status, a file with the request, and
-the standard streams. A `fork_relay` connects to the second socket, and sends the last four.
+where the program's packages and other packages are, the modules to import, and behind `--` those
+of commands in Python, which forks become then. Each message on the first socket comes with five
+descriptors: a socket for the exit status, a file with the request, and the standard streams. A
+`fork_relay` connects to the second socket, and sends the last four.
 """
 
 import atexit
@@ -175,7 +176,8 @@ if __name__ == "__main__":
     _, number, relays, own, others, *modules = sys.argv
     sys.path[:1] = []  # the folder of this file
     sys.path += [own, others]
-    for module in modules:
+    end = modules.index("--")
+    for module in modules[:end] + modules[end + 1 :]:
         with suppress(ImportError):
             __import__(module)
     sys.path.remove(others)
@@ -188,5 +190,6 @@ if __name__ == "__main__":
     from host.__main__ import main
     from host.processes.importing import complete_import_path
 
-    posix.execve = execve
+    if modules[-1] != "--":
+        posix.execve = execve
     sys.exit(main())

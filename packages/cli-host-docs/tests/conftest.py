@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from testing.fork_server import import_too
 from testing.installation import Made, builder
+
+import_too("click")
 
 
 @dataclass

@@ -20,7 +20,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from testing.fork_server import import_too
 from testing.installation import Made, Result, builder
+
+import_too(
+    "opentelemetry.exporter.otlp.proto.http.trace_exporter", "opentelemetry.sdk.trace"
+)
 
 
 @dataclass

@@ -19,7 +19,11 @@ from pathlib import Path
 
 import pytest
 
+from testing.fork_server import import_too
 from testing.installation import Made, builder
+
+import_too("click", "keyring")
+
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 

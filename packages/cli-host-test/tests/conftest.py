@@ -11,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from testing.fork_server import import_too
 from testing.installation import Made, Result, builder
+
+import_too("click")
+
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job in the background ignores Ctrl-C; what tests start must not.
