@@ -5,6 +5,7 @@ from host.headers.prose_rules import (
     SUMMARY_LABELS,
     begins_aside,
     begins_prose,
+    can_be_title,
     continues,
     first_sentence,
     introduces_list,
@@ -201,6 +202,8 @@ class Prose:
                         return found
                     if is_top and " " in found:
                         title = found.rstrip(": ")
+                elif is_top and is_text(line) and can_be_title(statement):
+                    title = statement.rstrip(": ")
                 is_top = False
                 is_list = is_list or introduces_list(statement)
         return title

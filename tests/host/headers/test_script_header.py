@@ -47,6 +47,11 @@ DESCRIPTIONS = {
     "the place of a licence": (
         "# Copyright (C) A. Author\n#\n# It is licensed as COPYING says,\n# which is here.\n",
         ""),
+    "two sentences of which one introduces": (
+        "# Copy it. It does:\n# - a\n# - b\n\n# The names are:\n", "Copy it."),
+    "an introduction and no sentence": ("#\n# Copy all of these:\n\nx() {\n", "Copy all of these"),
+    "an abstract": ("# vim:ft=sh:\n# abstract: copy it\n", "copy it"),
+    "a managed file": ("# THIS FILE IS MANAGED BY CHEF\n# Copy it.\n", "Copy it."),
     "a reason for set": ("\n# We want to see each error\nset -e\n\n# Copy it.\n", "Copy it."),
     "a function's description": ("\nX=1\n# Description: Print it\nprint() {\n", ""),
     "below set": ("\nset -e\n# Copy it.\n\nx=$(y)\n", "Copy it."),
