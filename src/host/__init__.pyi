@@ -60,6 +60,7 @@ from host.records import PluginFile as PluginFile
 from host.records import PluginOrder as PluginOrder
 from host.records import Skill as Skill
 from host.records import Watch as Watch
+from host.secret_names import is_secret as is_secret
 from host.text import printable as printable
 from host.text_width import shortened as shortened
 from host.text_width import width_of as width_of
@@ -69,7 +70,6 @@ from host.variables.layers import Variable as Variable
 from host.variables.masking import declared_secrets as declared_secrets
 from host.variables.masking import hidden_texts as hidden_texts
 from host.variables.masking import is_hidden_everywhere as is_hidden_everywhere
-from host.variables.masking import is_secret as is_secret
 from host.variables.masking import masked as masked
 from host.variables.masking import masked_text as masked_text
 from host.variables.required import RequiredVariable as RequiredVariable

@@ -269,15 +269,12 @@ class CommandLine:
     def check_text(self, argument: Argument, text: str) -> None:
         """Raise UsageError for a text that the argument does not accept."""
         name = self.names[argument.name]
-        if argument.secret:
-            shown = HIDDEN
-        else:
-            shown = text or EMPTY
 
         # The default was checked when the declaration was read.
         if text != argument.default and not argument.accepts(text):
             from host.suggestions import did_you_mean
 
+            shown = self.shown(argument, text) or EMPTY
             what = f"{name}: expected {argument.expected}; found {shown}"
             raise self.unfit(what, did_you_mean(text, argument.choices))
 
@@ -285,7 +282,23 @@ class CommandLine:
         if argument.type in ("file", "directory"):
             fault = _fault(argument.type, text)
             if fault:
+                shown = self.shown(argument, text) or EMPTY
                 raise self.unfit(f"{name}: {shown}: {fault}")
+
+    def shown(self, argument: Argument, text: str) -> str:
+        """Return a text of an argument as messages show it: masked if it is secret.
+
+        It is secret, too, if it comes from a variable of the caller with a secret name.
+        """
+        if argument.secret:
+            return HIDDEN
+        name = self.names[argument.name]
+        if name == argument.env:
+            from host.secret_names import is_secret
+
+            if is_secret(name):
+                return HIDDEN
+        return text
 
     def is_given(self, argument: Argument) -> bool:
         """Return whether the caller set an argument or, for a flag, set it to true."""

@@ -50,7 +50,7 @@ def ask_missing(
     words = _whole_line(line, asked, args)
     if shows_line:
         masked_args = masked_words(definition.args, args)
-        shown = _whole_line(line, asked, masked_args)
+        shown = _whole_line(line, asked, masked_args, is_shown=True)
         command = line.command.split()
         _say(shlex.join([line.program, *command, *shown]))
     return words, line.variables()
@@ -143,12 +143,17 @@ def read_line(prompt: str, words: Sequence[str] | None) -> str:
 
 
 def _whole_line(
-    line: CommandLine, asked: Sequence[Argument], args: Sequence[str]
+    line: CommandLine,
+    asked: Sequence[Argument],
+    args: Sequence[str],
+    *,
+    is_shown: bool = False,
 ) -> list[str]:
     """Return the command line that the user would type to give the same answers, except secrets.
 
     Secret answers are passed only in ARG_… variables. To keep every position right, a
     positional argument before an answer is included even if its value is from the environment.
+    With `is_shown`, the value of a secret variable is masked.
     """
     options = _option_words(line, asked)
 
@@ -165,7 +170,8 @@ def _whole_line(
         if argument.secret:
             continue
         for text in line.texts[argument.name]:
-            loose.append(text)
+            shown = line.shown(argument, text)
+            loose.append(shown if is_shown else text)
             if _looks_like_option(line, argument, text):
                 needs_dashes = True
 

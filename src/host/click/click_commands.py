@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from host.arguments.click_tree import ClickTree, SecretOption, Subcommand
-from host.variables.masking import is_secret
+from host.secret_names import is_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """Mask the secrets of a run in its arguments, before they are recorded."""
 
 from host.caller import RUN
-from host.variables.masking import declared_secrets, is_secret, masked_lines
+from host.secret_names import is_secret
+from host.variables.masking import declared_secrets, masked_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

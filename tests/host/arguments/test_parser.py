@@ -40,6 +40,7 @@ ENVIRON = {
     "ON": "On",
     "ZERO": "0",
     "ODD": "maybe",
+    "ODD_TOKEN": "maybe",
 }
 
 
@@ -210,6 +211,14 @@ REFUSED = {
     "secret": ([PIN], ["hunter2"], "pin: expected a whole number; found ********"),
     "secret file": ([{**PIN, "type": "file"}], ["hunter2"],
                     "pin: ********: No such file or directory"),
+    "no switch in a secret variable": ([{"name": "--a", "env": "ODD_TOKEN"}], [],
+                                       "ODD_TOKEN: expected true or false; found ********"),
+    "no choice in a secret variable": ([{**ENV, "env": "ODD_TOKEN"}], [],
+                                       "ODD_TOKEN: expected one of dev, prod; found ********"),
+    "no file in a secret variable": ([{"name": "f", "type": "file", "env": "ODD_TOKEN"}], [],
+                                     "ODD_TOKEN: ********: No such file or directory"),
+    "a word, not the secret variable": ([{**ENV, "env": "ODD_TOKEN"}], ["x"],
+                                        "env: expected one of dev, prod; found x"),
     "no switch in the environment": ([{"name": "--a", "env": "ODD"}], [],
                                      "ODD: expected true or false; found maybe"),
     "no choice in the environment": ([{**ENV, "env": "ODD"}], [],

@@ -59,8 +59,9 @@ def made(shared_install):
             "commands/a/file/main.sh": SHOWS,
             "commands/a/two/command.json": command(
                 args=[
-                    {"name": n, "required": True, "env": n.upper()}
-                    for n in ("one", "two")
+                    {"name": "one", "required": True, "env": "ONE"},
+                    {"name": "pin", "required": True, "env": "A_KEY"},
+                    {"name": "two", "required": True, "env": "TWO"},
                 ]
             ),
             "commands/a/two/main.sh": SHOWS,
@@ -195,11 +196,12 @@ def test_an_argument_that_repeats_is_asked_for_once(made):
 
 
 def test_a_word_before_the_answer_comes_from_the_environment(made):
-    status, shown = talk(made, ["a", "two"], ("two: ", "2\n"), ONE="1")
+    status, shown = talk(made, ["a", "two"], ("two: ", "2\n"), ONE="1", A_KEY="4711")
     assert status == 0
-    assert shown.endswith("cli a two 1 2\nARG_ONE=1\nARG_TWO=2\n<1><2>\n")
-    status, shown = talk(made, ["a", "two"], ("one: ", "1\n"), TWO="2")
-    assert shown.endswith("cli a two 1\nARG_ONE=1\nARG_TWO=2\n<1>\n")
+    variables = "ARG_ONE=1\nARG_PIN=4711\nARG_TWO=2\n"
+    assert shown.endswith(f"cli a two 1 '********' 2\n{variables}<1><4711><2>\n")
+    status, shown = talk(made, ["a", "two"], ("one: ", "1\n"), TWO="2", A_KEY="4711")
+    assert shown.endswith(f"cli a two 1\n{variables}<1>\n")
 
 
 def test_words_behind_a_separator_stay_there(made):
