@@ -2,7 +2,7 @@
 
 Each column is a kind of run started by a caller, each row something that the script gets or shows.
 The columns of one caller must be equal. Nothing is left out before they are compared; where a run
-is allowed to differ, `_differences` has the exact value.
+is allowed to differ, `_expected` has the exact value.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -35,6 +36,7 @@ PLUGIN = {"name": "reporter", "hooks": "hooks.py"}
 RECORDED = {"record": True}
 LIMITED = {"timeout": "10m"}
 EXCLUSIVE = {"exclusive": True}
+_SECONDS = 60  # without output
 
 # Each kind of run: the keys of its command, and whether a plugin waits for its end.
 KINDS: Mapping[str, tuple[Mapping[str, object], bool]] = {
@@ -277,10 +279,16 @@ def _rows_of(caller: str) -> Mapping[str, Row]:
 def _end_of(
     process: int, output: int, sent: Sequence[tuple[bytes, int]]
 ) -> tuple[int, bytes]:
-    """Send signals to a process when it is ready; return how it ends, and its whole output."""
+    """Send signals to a process when it is ready; return how it ends, and its whole output.
+
+    Raises TimeoutError if it prints nothing for a minute and goes on.
+    """
     shown = b""
     waiting = [*sent]
     while True:
+        if not select.select([output], [], [], _SECONDS)[0]:
+            os.kill(process, signal.SIGKILL)
+            raise TimeoutError(shown)
         try:
             chunk = os.read(output, 1 << 16)
         except OSError:  # the end of a terminal
