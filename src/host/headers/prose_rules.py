@@ -45,7 +45,8 @@ _REMARKS = (
     "tested on ", "tested with ", "note that ", "please ", "if you", "you ", "we want ",
     "feel free ", "to ", "and ", "first ", "before you ", "unfortunately",
     "for example", "for more ", "put this ", "save this ",
-    "must ", "make sure ", "assumes ", "exit on ", "exit if ", "exit in case", "exit when ", "exit immediately",
+    "must ", "make sure ", "assumes ",
+    "exit on ", "exit if ", "exit in case", "exit when ", "exit immediately",
 )  # fmt: skip
 # Parts of a line that says where the file is from.
 _ORIGINS = (
