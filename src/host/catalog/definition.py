@@ -438,11 +438,15 @@ def _read_script(path: str) -> Definition:
     from host.headers.script_comments import ScriptComments
 
     script = ScriptComments(path)
-    unchecked: list[dict[str, Any]] = []
     try:
         values = script.values()
-        if not script.is_checked:
-            unchecked = values.pop("args", [])
+    except DefinitionError as error:
+        raise DefinitionError(script.with_position(error.problem)) from None
+
+    unchecked: list[dict[str, Any]] = []
+    if not script.is_checked:
+        unchecked = values.pop("args", [])
+    try:
         definition = Definition(path, Fields(path, values), required=False)
     except DefinitionError as error:
         if unchecked or not script.has_arguments:

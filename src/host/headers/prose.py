@@ -40,6 +40,7 @@ class Prose:
         low = name.lower()
         stem, _, _ = low.rpartition(".")
         self._names = (low, stem or low)
+        self._most_words = 1 + low.count("-")  # that a name may be written in
         self._in_licence = False  # in a paragraph of a licence's text
         self._has_licence = False  # directly below a licence
         self._rows: list[Row] = []  # the lines for people
@@ -160,7 +161,9 @@ class Prose:
         words = text.split()
         while len(words) > 1 and _is_argument(words[-1]):
             words.pop()
-            if "-".join(words).lower() in self._names:
+            # To join all words of a long line each time would take quadratic time.
+            is_short = len(words) <= self._most_words
+            if is_short and "-".join(words).lower() in self._names:
                 return True
         return False
 
@@ -200,10 +203,12 @@ class Prose:
                     found = first_sentence(statement)
                     if is_sentence(found):
                         return found
-                    if is_top and " " in found:
+                    if is_top:
                         title = found.rstrip(": ")
                 elif is_top and is_text(line) and can_be_title(statement):
                     title = statement.rstrip(": ")
+                elif " " not in title:  # one word is a title only if it is all that is said
+                    title = ""
                 is_top = False
                 is_list = is_list or introduces_list(statement)
         return title

@@ -226,6 +226,17 @@ def test_an_error_names_the_line_of_the_script(
     assert str(raised.value).startswith(f"{file}:{message}")
 
 
+def test_a_wrong_block_below_tags_costs_its_own_command(install: Install) -> None:
+    block = '# /// command\n# {"confirm": "Sure?",}\n# ///\n'
+    files = {
+        "commands/db": f"#!/bin/sh\n# @describe Copy it.\n# @arg stage!\n{block}",
+        "commands/ok": "#!/bin/sh\n# Print it.\n",
+    }
+    done = install(files).run()
+    assert "  Print it.\n" in done.stdout
+    assert done.stderr.count("commands/db:5:22: trailing comma") == 1
+
+
 def test_a_misspelt_key_has_its_line(tmp_path: Path) -> None:
     file = tmp_path / "db"
     file.write_text('#!/bin/sh\n# /// command\n# {\n#   "hiden": true\n# }\n# ///\n')
