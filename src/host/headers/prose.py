@@ -207,7 +207,9 @@ class Prose:
                         title = found.rstrip(": ")
                 elif is_top and is_text(line) and can_be_title(statement):
                     title = statement.rstrip(": ")
-                elif " " not in title:  # one word is a title only if it is all that is said
+                elif (
+                    " " not in title
+                ):  # one word is a title only if it is all that is said
                     title = ""
                 is_top = False
                 is_list = is_list or introduces_list(statement)
