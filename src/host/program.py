@@ -319,7 +319,7 @@ class Program:
         if tree is not None:
             masked_words_of_tree: list[str] = tree.masked(args)
             return masked_words_of_tree
-        return masked_words(command.definition.shown_args, args)
+        return masked_words(command.definition, args)
 
     def click_commands(self, command: Command) -> list[ClickCommand]:
         """Return what click says of a click command: the command itself and its subcommands.

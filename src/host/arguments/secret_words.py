@@ -1,30 +1,38 @@
 """The secret words of a command line with declared arguments."""
 
-from host.arguments.parser import HIDDEN, CommandLine, read_typed
+from host.arguments.parser import HIDDEN, CommandLine
 from host.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.arguments.spec import Argument
+    from host.catalog.definition import Definition
 
 
-def masked_words(arguments: "Sequence[Argument]", args: "Sequence[str]") -> list[str]:
-    """Return the words of a command line with `********` in place of each secret text."""
+def masked_words(definition: "Definition", args: "Sequence[str]") -> list[str]:
+    """Return the words of a command line with `********` in place of each secret text.
+
+    If the words do not fit the declaration, any of them may be the secret: all are masked.
+    """
+    arguments = definition.shown_args
+    if not any(argument.secret for argument in arguments):
+        return [*args]
+
     # Only an option that repeats keeps all of its values, and each of them is a secret.
     repeating = []
     for argument in arguments:
         repeats = argument.option or argument.repeats
         repeating.append(argument.replaced(repeats=repeats))
-
-    # Nobody has checked the line: as much of it as can be parsed is masked.
     line = CommandLine(repeating, args)
-    read_typed(line)
     try:
+        line.read()
         line.assign_loose()
     except UsageError:
-        pass
+        return [HIDDEN] * len(args)
+    # A script whose arguments are not checked may have options of its own.
+    if definition.unchecked_args and any(word.startswith("-") for word in args):
+        return [HIDDEN] * len(args)
 
     secrets: list[str] = []
     for argument in arguments:

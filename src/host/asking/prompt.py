@@ -49,7 +49,7 @@ def ask_missing(
 
     words = _whole_line(line, asked, args)
     if shows_line:
-        masked_args = masked_words(definition.args, args)
+        masked_args = masked_words(definition, args)
         shown = _whole_line(line, asked, masked_args, is_shown=True)
         command = line.command.split()
         _say(shlex.join([line.program, *command, *shown]))

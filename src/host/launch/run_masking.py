@@ -72,7 +72,7 @@ def masked_arguments(
     elif any(argument.secret for argument in declared):
         from host.arguments.secret_words import masked_words  # needed by few commands
 
-        arguments = masked_words(declared, arguments)
+        arguments = masked_words(run.definition, arguments)
     return masked_lines(arguments, secrets)
 
 

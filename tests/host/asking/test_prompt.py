@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from host.arguments.declarations import read_declarations
 from host.arguments.secret_words import masked_words
+from host.catalog.definition import Definition
 from host.files.json_file import Fields
 from testing.installation import command
 
@@ -259,35 +259,30 @@ def test_no_input_forbids_the_question_of_confirm(made):
     assert talk(made, ["--no-input", "--yes", "a", "asks"])[0] == 0
 
 
-def test_words_without_their_secrets():
+MASKED = {
+    "each form": (
+        "--pin=one two x -p three -pfour",
+        "--pin=******** ******** x -p ******** -p********",
+    ),
+    "nothing": ("", ""),
+    "a secret is the end of another": ("--pin=34 --pin=1234", "--pin=******** " * 2),
+    "a separator": ("--pin=-- -- x", "--pin=******** -- ********"),
+    "an unknown option": ("--wrong one two", "******** " * 3),
+    "too many words": ("one two three", "******** " * 3),
+    "an option without its value": ("one two --pin", "******** " * 3),
+}
+
+
+@pytest.mark.parametrize(("words", "masked"), MASKED.values(), ids=MASKED)
+def test_words_without_their_secrets(words, masked):
     entries = [
         {"name": "--pin", "short": "-p", "value": "PIN", "secret": True},
         {"name": "key", "secret": True},
         {"name": "x"},
     ]
-    arguments = read_declarations(
-        Fields("F", {"args": entries}).objects("args"), "/folder"
-    )
-    words = ["--pin=one", "two", "x", "-p", "three", "-pfour", "--wrong"]
-    masked = [
-        "--pin=********",
-        "********",
-        "x",
-        "-p",
-        "********",
-        "-p********",
-        "--wrong",
-    ]
-    assert masked_words(arguments, words) == masked
-    assert masked_words(arguments, []) == []
-    hidden = "--pin=********"
-    # A secret may be the end of another one.
-    assert masked_words(arguments, ["--pin=34", "--pin=1234"]) == [hidden, hidden]
-    assert masked_words(arguments, ["--pin=--", "--", "x"]) == [
-        "--pin=********",
-        "--",
-        "********",
-    ]
+    fields = Fields("/folder/F", {"args": entries})
+    definition = Definition("/folder/F", fields, required=False)
+    assert masked_words(definition, words.split()) == masked.split()
 
 
 def test_a_separator_is_found_even_if_a_secret_looks_like_one(made):
