@@ -2,9 +2,10 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from urllib.parse import unquote
 
 from builtin_plugins.library.addresses import parse
@@ -205,12 +206,22 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
     return address, old, new
 
 
-def check_fast_forward(git: Git, old: str, new: str) -> None:
-    """Raise OperationError if `new` does not descend from `old`, or would overwrite user files."""
+def check_fast_forward(
+    git: Git, old: str, new: str, *, replaceable: Collection[str]
+) -> None:
+    """Raise OperationError if `new` does not descend from `old`, or would overwrite user files.
+
+    The untracked files `replaceable` may be overwritten.
+    """
     base = git("merge-base", old, new).decode().strip()
     if base != old:
         what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
         raise OperationError(what, "run: git pull --rebase")
+
+    for path in _files_in_the_way(git, old, new):
+        if path not in replaceable:
+            text = f"{git.directory}: the update would replace your own {path}"
+            raise OperationError(text, "move your file, or remove the team's")
 
     with suppress(OperationError):  # fails if files differ; read-tree checks them
         git("update-index", "-q", "--refresh")
@@ -219,6 +230,27 @@ def check_fast_forward(git: Git, old: str, new: str) -> None:
     except OperationError as failure:
         text = f"{git.directory}: {failure.problem.text}"
         raise OperationError(text, "commit the file or move it") from None
+
+
+def _files_in_the_way(git: Git, old: str, new: str) -> Iterator[str]:
+    """Yield the untracked files that a fast-forward to `new` would replace.
+
+    git itself keeps only those that it does not ignore.
+    """
+    options = ("-r", "-z", "--name-only", "--no-renames", "--diff-filter=A")
+    added = _names(git("diff-tree", *options, old, new))
+    above = {str(directory) for path in added for directory in PurePath(path).parents}
+
+    for path in sorted(_names(git("ls-files", "--others", "-z"))):
+        untracked = path.rstrip("/")  # a repository of its own ends in /
+        is_replaced = untracked in added or untracked in above
+        if is_replaced or not added.isdisjoint(map(str, PurePath(untracked).parents)):
+            yield untracked
+
+
+def _names(listed: bytes) -> set[str]:
+    """Return the paths in git's output with -z."""
+    return set(filter(None, os.fsdecode(listed).split("\0")))
 
 
 def differing_paths(git: Git) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -187,6 +188,19 @@ def different_files(root: str, *, tracked: bool = False) -> list[ShippedFile]:
     return files
 
 
+def unchanged_files(root: str, program: str) -> set[str]:
+    """Return the files in an installation that the user has as this version makes them.
+
+    These are the program's own files, and the cli.json of an installation without another one.
+    """
+    own = [file for file in shipped_files() if file.is_own]
+    unchanged = {str(file.relative) for file in own if file.is_same_in(root)}
+    with suppress(OSError):
+        if Path(root, CLI_JSON).read_bytes() == cli_json(program):
+            unchanged.add(str(CLI_JSON))
+    return unchanged
+
+
 def changed_files(root: str) -> list[Path]:
     """Return the paths of the program's own files that the user has changed, below `root`."""
     paths = [file.relative for file in different_files(root)]
@@ -194,10 +208,18 @@ def changed_files(root: str) -> list[Path]:
 
 
 def set_aside(root: str, paths: Iterable[Path], show: Callable[[str], object]) -> None:
-    """Rename files to NAME.old, and report them in one line. Raises OSError."""
+    """Rename files to NAME.old, and report them in one line. Raises OSError.
+
+    An earlier NAME.old stays: the next one is NAME.old.2.
+    """
     moved = []
     for path in paths:
-        os.replace(os.path.join(root, path), os.path.join(root, f"{path}.old"))
+        old = f"{root}/{path}.old"
+        count = 1
+        while os.path.lexists(old):
+            count += 1
+            old = f"{root}/{path}.old.{count}"
+        os.rename(os.path.join(root, path), old)
         moved.append(str(path))
     if moved:
         why = "differed from this program's own and are now NAME.old"

@@ -32,8 +32,15 @@ from builtin_plugins.team.contained import (
     contained_plugins,
     show_contained,
 )
-from builtin_plugins.team.source import fetch, team_source
-from host import HostError, OperationError
+from builtin_plugins.team.source import (
+    check_configuration,
+    check_no_launcher,
+    config_file,
+    fetch,
+    has_config,
+    team_source,
+)
+from host import OperationError
 from host.caller import xdg_home
 from host.installation import Layout, read_config
 from host.record_base import CommandTree
@@ -60,9 +67,11 @@ def init_from(
     source = team_source(text)
     root = _root(session, directory, name)
 
+    is_agreed = False
+
     # Without DIRECTORY and NAME, only the source's cli.json knows the name and so the directory.
     is_place_known = bool(directory or name)
-    if not is_place_known or not _has_config(root):
+    if not is_place_known or not has_config(root):
         above = os.path.dirname(root)
         atomic.make_directory(above)
         with begin_change_in(session, above, timeout) as change:
@@ -71,9 +80,9 @@ def init_from(
             if not name:
                 name = own_name or session.program
             root = _root(session, directory, name)
-            if not _has_config(root):
+            if not has_config(root):
                 _make(source, root, name, change, yes=yes)
-                yes = True  # do not ask again: _make has asked
+                is_agreed = True
 
     if name is None:
         name = _name_of_launcher(root) or session.program
@@ -81,7 +90,7 @@ def init_from(
     if source_of_installation(root, session.environ) != source.entry.source:
         what = f"{root}: this installation was not made from {source.entry.source}"
         raise OperationError(what, _OTHER_PLACE)
-    _finish(session, source, root, name, yes=yes, timeout=timeout)
+    _finish(session, source, root, name, yes=yes, is_agreed=is_agreed, timeout=timeout)
 
 
 def _name_of_launcher(root: str) -> str:
@@ -115,35 +124,10 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
 
 def _own_name(root: str, source: PluginSource) -> str:
     """Return the name in the source's cli.json, in lower case, or "" for no valid name."""
-    if not _has_config(root):
-        return ""
-
-    try:
-        config = read_config(_config_file(root))
-    except HostError as error:
-        # The user knows the source, and not the temporary directory.
-        problem = error.problem.replaced("core/cli.json", error.problem.text)
-        problem = problem.inside(source.entry.source)
-        raise type(error)(problem) from None
-
-    inside = os.path.join(os.path.realpath(root), "")
-    plugins_dir = os.path.realpath(os.path.join(root, config.plugins_dir))
-    if not plugins_dir.startswith(inside):
-        what = "core/cli.json: plugins_dir must be inside the installation"
-        raise OperationError(f"{source.entry.source}: {what}")
-
-    name = config.name.lower()
+    name = check_configuration(root, source.entry.source).lower()
     if not shipped_files.is_program_name(name):
         return ""
     return name
-
-
-def _config_file(root: str) -> str:
-    return os.path.join(root, shipped_files.CLI_JSON)
-
-
-def _has_config(root: str) -> bool:
-    return os.path.lexists(_config_file(root))
 
 
 def _make(
@@ -151,8 +135,7 @@ def _make(
 ) -> None:
     """Complete the staged files, show their contents, ask, and move them to `root`."""
     if not _is_free(root):
-        what = f"{root}: already exists and is not empty"
-        raise OperationError(what, _OTHER_PLACE)
+        raise _is_taken(root)
 
     _complete(source, change, name)
     staged = session_of(change.session, change.files, name)
@@ -204,15 +187,25 @@ def _is_free(root: str) -> bool:
     return os.path.isdir(root) and not os.listdir(root)
 
 
+def _is_taken(root: str) -> OperationError:
+    return OperationError(f"{root}: already exists and is not empty", _OTHER_PLACE)
+
+
 def _move(files: str, root: str) -> None:
     """Give the directory `files` the name `root`, which is free."""
     above = os.path.dirname(root)
     os.chmod(files, atomic.mode_below(above))
     # The files must be on disk before their directory gets its name.
     atomic.sync_file_system(files)
-    with suppress(FileNotFoundError):
-        os.rmdir(root)
-    os.rename(files, root)
+    try:
+        with suppress(FileNotFoundError):
+            os.rmdir(root)
+        os.rename(files, root)
+    except OSError:
+        # Another process has made it meanwhile.
+        if _is_free(root):
+            raise
+        raise _is_taken(root) from None
     atomic.sync_directory(above)
 
 
@@ -235,42 +228,45 @@ def _complete(source: PluginSource, change: Change, name: str) -> None:
     """Add missing files: the launcher, the library, cli.json and git's ignore patterns."""
     root = change.files
     address = source.entry.source
-    launcher = os.path.join(root, "core", name)
-    if os.path.lexists(launcher):
-        what = f"{address}: contains core/{name}, which the new launcher would replace"
-        remedy = f"run git rm core/{name} in the source, or use --name"
-        raise OperationError(what, remedy)
-
+    check_no_launcher(root, address, name, ", or use --name")
     for directory in ("core", "commands", "plugins"):
         os.makedirs(os.path.join(root, directory), exist_ok=True)
-    if not _has_config(root):
-        atomic.write_file(_config_file(root), shipped_files.cli_json(name))
+    if not has_config(root):
+        atomic.write_file(config_file(root), shipped_files.cli_json(name))
 
     # A team's repository has its own .gitignore; `prepare_git` writes to .git/info/exclude.
     shipped_files.add_missing(root, name, without=(shipped_files.GITIGNORE,))
     if source.is_from_git:
-        prepare_git(root)
+        prepare_git(root, change.session.environ)
     else:
         record = os.path.join(root, shipped_files.TEAM_SOURCE)
         atomic.write_file(record, f"{address}\n")
-    write_launcher(launcher)
+    write_launcher(os.path.join(root, "core", name))
 
 
-def prepare_git(root: str) -> None:
+def prepare_git(root: str, environ: Mapping[str, str]) -> None:
     """In a checkout, make git ignore this machine's files and the user's own plugins."""
-    exclude = os.path.join(root, ".git", "info", "exclude")
-    patterns = shipped_files.gitignore().read_text(encoding="utf-8")
-    for pattern in _MORE_IGNORED:
-        patterns += f"{pattern}\n"
+    git = Git(root, environ, _GIT_SECONDS)
+    path = git("rev-parse", "--git-path", "info/exclude")  # elsewhere for a worktree
+    exclude = os.path.join(root, os.fsdecode(path).rstrip("\n"))
+    former = ""
+    with suppress(FileNotFoundError):
+        former = Path(exclude).read_text("utf-8", "surrogateescape")
+    if former and not former.endswith("\n"):
+        former += "\n"
 
+    patterns = shipped_files.gitignore().read_text(encoding="utf-8").splitlines()
+    known = former.splitlines()
+    new = [pattern for pattern in (*patterns, *_MORE_IGNORED) if pattern not in known]
+    content = "".join((former, *(f"{pattern}\n" for pattern in new)))
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
-    atomic.write_file(exclude, patterns)
+    atomic.write_file(exclude, content.encode("utf-8", "surrogateescape"))
     _write_local_registry(root)
 
 
 def _write_local_registry(root: str) -> None:
     """Write the registry of the user's own plugins; the team's registry stays unchanged."""
-    config = read_config(_config_file(root))
+    config = read_config(config_file(root))
     plugins_dir = os.path.join(root, config.plugins_dir)
     atomic.make_directory(plugins_dir)
     empty = {"version": registry.FORMAT, "plugins": []}
@@ -280,7 +276,7 @@ def _write_local_registry(root: str) -> None:
 
 def session_of(session: Session, root: str, name: str) -> Session:
     """Return a session of the installation at `root`."""
-    layout = Layout(name, root, _config_file(root))
+    layout = Layout(name, root, config_file(root))
     return Session(
         layout,
         session.environ,
@@ -312,6 +308,7 @@ def _finish(
     name: str,
     *,
     yes: bool,
+    is_agreed: bool,
     timeout: float,
 ) -> None:
     """Install missing plugins, link the program, set up completion and print the next steps."""
@@ -322,7 +319,14 @@ def _finish(
     installed = session_of(session, root, name)
     listed = registry.read_registry(installed.installation.plugins_dir)
     if [*sync.missing_entries(installed, listed, listed)]:
-        sync.plugin_sync(installed, None, False, yes, timeout)
+        sync.install_missing(
+            installed,
+            None,
+            dry_run=False,
+            yes=yes,
+            timeout=timeout,
+            is_agreed=is_agreed,
+        )
 
     start = link_on_path(launcher, environ)
     if start.advice:

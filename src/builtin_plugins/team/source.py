@@ -16,10 +16,13 @@ from builtin_plugins.plugins.sources.base import PluginSource
 from builtin_plugins.plugins.sources.git import write_commit
 from builtin_plugins.plugins.sources.parse import parse_source
 from builtin_plugins.program.launcher import launchers_in
-from host import OperationError, UsageError
+from builtin_plugins.program.shipped_files import CLI_JSON
+from builtin_plugins.registry.entry import VERSIONS
+from host import HostError, OperationError, UsageError
+from host.installation import Config, read_config
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
-_NOT_COPIED = (".git", ".venv", "cli.lock", "cli.lock.index", "__pycache__")
+_NOT_COPIED = (".git", ".venv", VERSIONS, "cli.lock", "cli.lock.index", "__pycache__")
 
 
 def _has_our_directories(paths: Iterable[str]) -> bool:
@@ -48,9 +51,17 @@ def fetch(source: PluginSource, change: Change) -> None:
         _clone(source, change)
     elif source.has_checksum:
         unpack(source, _OPTIONS, change)
+        _check_no_repository(change.files, source.entry.source)
     else:
         _copy(source.address, change)
     check_installation(change.files, source.entry.source)
+
+
+def _check_no_repository(root: str, called: str) -> None:
+    """Raise OperationError if an archive contains a repository: its settings name programs."""
+    if os.path.lexists(os.path.join(root, ".git")):
+        what = f"{called}: contains .git, and git runs what its settings name"
+        raise OperationError(what, "leave it out, or give the URL of the repository")
 
 
 def _clone(source: PluginSource, change: Change) -> None:
@@ -107,3 +118,58 @@ def check_installation(root: str, called: str) -> None:
             return
     what = f"{called}: contains neither core/cli.json nor commands/"
     raise OperationError(what, "give the URL of the team's git repository")
+
+
+def check_configuration(root: str, called: str) -> str:
+    """Return the name in the cli.json of a source, or "" if there is no such file.
+
+    Raises HostError if the file is invalid or names a directory outside the installation, and if
+    the source contains versions of plugins: those in an installation were checked when they were
+    fetched, and are used without another check.
+    """
+    name = ""
+    plugins_dir = "plugins"
+    if has_config(root):
+        config = _read_config(root, called)
+        name = config.name
+        plugins_dir = config.plugins_dir
+        directories = {"commands_dir": config.commands_dir, "plugins_dir": plugins_dir}
+        for key, directory in directories.items():
+            _check_inside(root, called, key, directory)
+
+    versions = os.path.join(plugins_dir, VERSIONS)
+    if os.path.lexists(os.path.join(root, versions)):
+        what = f"{called}: contains {versions}, which only this program writes"
+        raise OperationError(what, "remove it from the source")
+    return name
+
+
+def _read_config(root: str, called: str) -> Config:
+    try:
+        return read_config(config_file(root))
+    except HostError as error:
+        # The user knows the source, and not the temporary directory.
+        problem = error.problem.replaced("core/cli.json", error.problem.text)
+        raise type(error)(problem.inside(called)) from None
+
+
+def _check_inside(root: str, called: str, key: str, directory: str) -> None:
+    inside = os.path.join(os.path.realpath(root), "")
+    if not os.path.realpath(os.path.join(root, directory)).startswith(inside):
+        what = f"core/cli.json: {key} must be inside the installation"
+        raise OperationError(f"{called}: {what}")
+
+
+def check_no_launcher(root: str, called: str, name: str, or_else: str = "") -> None:
+    """Raise OperationError if a source contains the launcher of the program `name`."""
+    if os.path.lexists(os.path.join(root, "core", name)):
+        what = f"{called}: contains core/{name}, which the new launcher would replace"
+        raise OperationError(what, f"run git rm core/{name} in the source{or_else}")
+
+
+def config_file(root: str) -> str:
+    return os.path.join(root, CLI_JSON)
+
+
+def has_config(root: str) -> bool:
+    return os.path.lexists(config_file(root))

@@ -24,6 +24,7 @@ from builtin_plugins.program.shipped_files import (
     has_repository,
     is_checkout,
     renew,
+    unchanged_files,
 )
 from builtin_plugins.registry.entry import VERSIONS
 from builtin_plugins.registry.registry import (
@@ -31,15 +32,16 @@ from builtin_plugins.registry.registry import (
     read_registry,
     registry_path,
 )
-from builtin_plugins.registry.version import (
-    PluginVersion,
-    relocated,
-)
+from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.self_commands.decorator import TIMEOUT, YES, self_command
 from builtin_plugins.team.contained import changed_lines
 from builtin_plugins.team.init import prepare_git, session_of
-from builtin_plugins.team.source import check_installation
-from host import HostError, OperationError, printable
+from builtin_plugins.team.source import (
+    check_configuration,
+    check_installation,
+    check_no_launcher,
+)
+from host import OperationError, printable
 from host.record_base import CommandTree
 from host.session.session import Session
 from host.text import plural
@@ -77,21 +79,26 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
 
     area = os.path.join(plugins_dir, VERSIONS)
     make_directory(area)
+    is_agreed = False
     with begin_change_in(session, area, timeout) as change:
         if is_git:
-            _to_newest(change, yes)
+            is_agreed = _to_newest(change, yes)
             # A repository that was cloned by hand was never prepared by `self init --from`.
             if not os.path.lexists(local_path(plugins_dir)):
-                prepare_git(root)
+                prepare_git(root, session.environ)
         renew(root, change.messages.line)
 
     # The new cli.json may name another directory for plugins.
     synced = session_of(session, root, session.program)
     plugins_dir = synced.installation.plugins_dir
-    if is_git:
-        yes = True  # the user has agreed to the new commit, which contains the registry
-    shared = registry_path(plugins_dir)
-    install_missing(synced, shared, dry_run=False, yes=yes, timeout=timeout)
+    install_missing(
+        synced,
+        registry_path(plugins_dir),
+        dry_run=False,
+        yes=yes,
+        timeout=timeout,
+        is_agreed=is_agreed,
+    )
 
     for name, plugin in _plugins(plugins_dir).items():
         former = former_plugins.get(name, plugin)
@@ -119,8 +126,11 @@ def restore_lost_file(session: Session, git: Git, path: str) -> None:
         session.messages.line(f"restored {path} from git")
 
 
-def _to_newest(change: Change, yes: bool) -> None:
-    """Show what the newest commit changes, ask, and fast-forward."""
+def _to_newest(change: Change, yes: bool) -> bool:
+    """Show what the newest commit changes, ask, and fast-forward.
+
+    Returns whether there was a newer commit, to which the user has agreed.
+    """
     session = change.session
     root = session.layout.root
     git = change.git(root)
@@ -129,16 +139,18 @@ def _to_newest(change: Change, yes: bool) -> None:
         address, old, new = fetch_newest(git)
     if old == new:
         _show_newest(session, git, old)
-        return
-    check_fast_forward(git, old, new)
+        return False
 
     # The files of the new commit are written beside the installation and examined there.
     _write_aside(change, git, old, new, address)
+    replaceable = unchanged_files(root, session.program)
+    check_fast_forward(git, old, new, replaceable=replaceable)
     _show_changes(change, git, old, new, address)
     session.ask_to_continue("Update?", yes, "nothing was changed")
 
     with signals_blocked(), file_lock(os.path.realpath(root), session.messages.line):
         git("merge", "--ff-only", "--quiet", new)
+    return True
 
 
 def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> None:
@@ -150,23 +162,20 @@ def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> 
     aside = change.git(repository)
     write_commit(aside, new, change.files, address, change.messages.warn)
     check_installation(change.files, address)
+    check_no_launcher(change.files, address, session.program)
 
     has_configuration = git("ls-tree", "--name-only", old, "--", str(CLI_JSON))
     if not has_configuration:
         _keep_configuration(session, change.files)
+    check_configuration(change.files, address)
 
 
 def _show_changes(change: Change, git: Git, old: str, new: str, address: str) -> None:
     """Show how the files in `change.files` differ from those of the installation."""
     session = change.session
     staged = session_of(session, change.files, session.program)
-    try:
-        former_dir = session.installation.commands_dir
-        newest_dir = staged.installation.commands_dir
-    except HostError as error:  # the commit's cli.json is invalid
-        problem = relocated(error.problem, change.files, address)
-        raise type(error)(problem) from None
-
+    former_dir = session.installation.commands_dir
+    newest_dir = staged.installation.commands_dir
     former, _ = read_commands(CommandTree(former_dir, scripts={}))
     newest, _ = read_commands(CommandTree(newest_dir, scripts={}))
     title = f"{session.program}: {old[:12]} → {new[:12]}"

@@ -78,6 +78,11 @@ def test_the_files_of_the_program_become_its_own(
     assert files_of(root) == before | own | old
     assert renewed("new") == []
 
+    (root / "core/lib/old.sh").write_text("again\n")
+    renewed("new")
+    assert (root / "core/lib/old.sh.old").read_text() == before["core/lib/old.sh"]
+    assert (root / "core/lib/old.sh.old.2").read_text() == "again\n"
+
 
 def test_an_update_replaces_what_the_former_version_wrote(
     root: Path, renewed: Renewed

@@ -160,6 +160,10 @@ def test_a_directory_with_files_of_others_stays(team: Team, there: str) -> None:
             {"core/cli.json": {**CLI, "plugins_dir": "../out"}},
             "must be inside the installation",
         ),
+        (
+            {"core/cli.json": {**CLI, "commands_dir": "/tmp"}},
+            "commands_dir must be inside the installation",
+        ),
     ],
 )
 @pytest.mark.parametrize("words", [(), ("--name", "own")], ids=["", "named"])
@@ -173,6 +177,19 @@ def test_a_source_that_is_none(
     assert text in done.stderr
     assert ".cli-stage" not in done.stderr
     assert done.stderr.count("\n") == 1
+    assert os.listdir(team.root.parent) == []
+
+
+@pytest.mark.parametrize("name", [".git/config", "plugins/.versions/x/y/entry.json"])
+def test_an_archive_with_what_is_used_unchecked_is_refused(
+    team: Team, tmp_path: Path, name: str
+) -> None:
+    """git runs programs that the settings of a repository name."""
+    source = tmp_path / "source.tar.gz"
+    source.write_bytes(tar_of({**team.files, name: "{}"}))
+    done = team.init(str(source))
+    assert (done.status, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"cli: {source}: contains ")
     assert os.listdir(team.root.parent) == []
 
 

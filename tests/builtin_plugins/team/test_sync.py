@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from testing.installation import Made
 from testing.plugin_sources import Repository, plugin_files, write_tree
-from testing.team import Team, registry_of, script
+from testing.team import CLI, Team, registry_of, script
 
 
 @pytest.fixture
@@ -147,6 +148,88 @@ def test_a_change_in_the_way_is_refused(team: Team) -> None:
     assert done.stderr.endswith("run: git pull --rebase\n")
 
 
+def test_what_git_ignores_is_not_replaced(team: Team) -> None:
+    """git itself would replace it without a copy."""
+    mine = '{"version": "1.0.0", "plugins": []}'
+    before = team.repository.git("rev-parse", "HEAD")
+    for own, theirs in (
+        ("config/settings.conf", "config/settings.conf"),
+        ("plugins/registry.local.json", "plugins/registry.local.json"),
+        (".env.local", ".env.local/x"),
+        ("plugins/.own/x", "plugins/.own"),
+    ):
+        write_tree(team.root, {own: mine})
+        write_tree(team.repository.path, {theirs: "theirs"})
+        team.repository.git("add", "-f", theirs)
+        team.repository.commit({})
+        done = team.colleague.run("self", "sync", "--yes")
+        said = f"acme: {team.root}: the update would replace your own {own}; "
+        remedy = "move your file, or remove the team's\n"
+        assert done.all == (1, "", f"{said}{remedy}")
+        assert (team.root / own).read_text() == mine
+        (team.root / own).unlink()
+        team.repository.git("reset", "-q", "--hard", before)
+
+
+def test_what_init_refuses_is_refused(team: Team) -> None:
+    before = team.repository.git("rev-parse", "HEAD")
+    launcher = (team.root / "core/acme").read_bytes()
+    for file, content, text in (
+        ("core/acme", "x", "contains core/acme, which the new launcher would replace"),
+        ("plugins/.versions/x", "x", "contains plugins/.versions, which only this"),
+        (
+            "core/cli.json",
+            {**CLI, "plugins_dir": "../out"},
+            "core/cli.json: plugins_dir must be inside the installation",
+        ),
+    ):
+        write_tree(team.repository.path, {file: content})
+        team.repository.git("add", "-f", file)
+        team.repository.commit({})
+        done = team.colleague.run("self", "sync", "--yes")
+        assert (done.status, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"acme: {team.repository.url}: {text}")
+        assert (team.root / "core/acme").read_bytes() == launcher
+        team.repository.git("reset", "-q", "--hard", before)
+
+
+def test_a_build_needs_an_answer_of_its_own(team: Team, tmp_path: Path) -> None:
+    """Whoever agrees to a commit has not agreed to run code of packages now."""
+    mark = tmp_path / "mark"
+    build = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
+    code = f"open({str(mark)!r}, 'w')\n"
+    package = Repository(tmp_path / "p", {"pyproject.toml": build, "b.py": code})
+    entry = {"name": "p", "kind": "pip", "source": f"p @ git+{package.url}"}
+    entry |= {"version": "1.0", "commit": package.git("rev-parse", "HEAD")}
+    plugins = {"version": "1.0.0", "plugins": [entry]}
+    team.repository.commit({"plugins/registry.json": plugins})
+    said = "nothing was changed, because there is no terminal to ask on; "
+    for done in (team.colleague.run("self", "sync"), team.init("", "--name", "zed")):
+        assert (done.status, mark.exists()) == (1, False)
+        assert said in done.stderr
+
+
+def test_a_worktree_of_a_clone_made_by_hand(team: Team, tmp_path: Path) -> None:
+    """What the user has in info/exclude stays, and what is missing is added."""
+    clone = tmp_path / "clone"
+    Repository.git(team.repository, "clone", "-q", team.repository.url, str(clone))
+    Repository.git(team.repository, "-C", str(clone), "worktree", "add", "../tree")
+    upstream = ("branch", "-q", "-u", "origin/main")
+    Repository.git(team.repository, "-C", f"{tmp_path}/tree", *upstream)
+    exclude = clone / ".git/info/exclude"
+    exclude.write_text("mine.env\n__pycache__/")
+    tree = Made(tmp_path / "tree", tmp_path / "tree/core/acme", team.colleague.home)
+    cli = Path(sys.executable).with_name("cli")
+    made = team.colleague.run("self", "init", str(tree.root), executable=cli)
+    assert made.status == 0
+    (tree.root / "core/cli").rename(tree.launcher)
+    assert tree.run("self", "sync").status == 0
+    lines = exclude.read_text().splitlines()
+    assert lines[:2] == ["mine.env", "__pycache__/"]
+    assert lines.count("__pycache__/") == 1
+    assert "/cli.lock" in lines
+
+
 def test_library_files_come_back_and_tracked_ones_stay(team: Team) -> None:
     (team.root / "core/lib/os.sh").unlink()
     write_tree(team.root, {"core/lib/logger.sh": "# the team's\n"})
@@ -188,7 +271,7 @@ def test_a_changed_command_is_shown_and_a_file_in_the_way_has_a_remedy(
     refused = team.colleague.run("self", "sync")
     assert (refused.status, own.read_text()) == (1, "mine")
     assert "commands/own.sh" in refused.stderr
-    assert refused.stderr.endswith("; commit the file or move it\n")
+    assert refused.stderr.endswith("; move your file, or remove the team's\n")
     own.unlink()
     done = team.colleague.run("self", "sync")
     assert done.status == 0

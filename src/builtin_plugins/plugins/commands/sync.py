@@ -52,9 +52,18 @@ def plugin_sync(
 
 
 def install_missing(
-    session: Session, file: str | None, *, dry_run: bool, yes: bool, timeout: float
+    session: Session,
+    file: str | None,
+    *,
+    dry_run: bool,
+    yes: bool,
+    timeout: float,
+    is_agreed: bool = False,
 ) -> None:
-    """Install the plugins that the registry `file`, by default the own one, lists and lacks."""
+    """Install the plugins that the registry `file`, by default the own one, lists and lacks.
+
+    If the user has agreed already, only builds are asked about.
+    """
     with begin(session, timeout) as transaction:
         listed = transaction.registry
         if file is not None:
@@ -66,7 +75,8 @@ def install_missing(
             session.show_lines(heading(entry))
         if missing and not dry_run:
             otherwise = "nothing was changed"
-            session.ask_to_continue("Install these plugins?", yes, otherwise)
+            question = "Install these plugins?"
+            session.ask_to_continue(question, yes or is_agreed, otherwise)
             restore_plugins(transaction, missing, yes=yes)
 
     if listed.problems:
