@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli
+from conftest import Cli, rare
 
 _PAGE = Path(__file__).parents[3] / "docs" / "fleet.md"
 _README = Path(__file__).parents[1] / "README.md"
 _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@rare
 @pytest.mark.skipif(not _PAGE.exists(), reason="docs/fleet.md is the project's")
 def test_commands_of_the_page(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     commands = [

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli
+from conftest import Cli, rare
 
 _CONFIGURATION = """
 [containers]
@@ -110,6 +110,7 @@ def boxes(cli: Cli, containers: dict[str, str]) -> Cli:
     return cli
 
 
+@rare
 def test_containers_of_podman(boxes: Cli, tmp_path: Path) -> None:
     """One test, because podman takes long to make containers."""
     _check_commands_and_files(boxes, tmp_path)

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from conftest import rare
+
 
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, signal.SIGHUP], ids=lambda one: one.name
@@ -20,6 +22,7 @@ def test_a_process_starts_with_the_default_signals(number: int) -> None:
     assert done.returncode == -number
 
 
+@rare
 def test_the_suite_may_start_with_signals_ignored() -> None:
     one = f"{__file__}::test_a_process_starts_with_the_default_signals"
     pytest_words = ("-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", one)

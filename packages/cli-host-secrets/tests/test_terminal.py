@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from conftest import Cli, needs
+from conftest import Cli, needs, rare
 
 pytestmark = needs("age")
 _PASSPHRASE = "open sesame"
@@ -47,7 +47,9 @@ def on_terminal(
     return process.wait(30), text
 
 
-@pytest.mark.parametrize("armor", [[], ["--armor"]])
+@pytest.mark.parametrize(
+    "armor", [[], pytest.param(["--armor"], marks=rare)], ids=["binary", "armor"]
+)
 def test_a_passphrase(cli: Cli, recipient: str, armor: list[str]) -> None:
     """The key file of `recipient` exists; age refuses it for a file with a passphrase."""
     cli.show({"TOKEN": "age:token.age"})

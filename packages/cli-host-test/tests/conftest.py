@@ -21,6 +21,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job in the background ignores Ctrl-C; what tests start must not.
     signal.signal(signal.SIGINT, lambda *_: None)
 
+FULL = os.environ.get("FULL_SWEEP") == "1"
+rare = pytest.mark.skipif(not FULL, reason="a rare case; set FULL_SWEEP=1")
 _LOAD = 'load "$CLI_TEST_LIB"\n'
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli
+from conftest import Cli, rare
 
 _PAGE = Path(__file__).parents[3] / "docs" / "testing.md"
 _BLOCK = re.compile(r"^```(bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@rare
 @pytest.mark.skipif(not _PAGE.exists(), reason="docs/testing.md is the project's")
 def test_commands_of_the_page(cli: Cli) -> None:
     page = _PAGE.read_text()
