@@ -8,6 +8,7 @@ descriptors: a socket for the exit status, a file with the request, and the stan
 """
 
 import atexit
+import gc
 import json
 import os
 import posix
@@ -182,6 +183,7 @@ if __name__ == "__main__":
             __import__(module)
     sys.path.remove(others)
     sys.modules.pop("site", None)  # a run takes it for the completed import path
+    gc.freeze()  # a collection in a fork would copy all pages
 
     request, *streams = serve(
         *(socket.socket(fileno=int(each)) for each in (number, relays))

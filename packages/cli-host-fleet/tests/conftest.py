@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import rig as rigs
-from testing.fork_server import import_too
+from testing.fork_server import import_too, started
 from testing.installation import Made
 
 import_too(
@@ -158,9 +158,17 @@ class Cli:
         return ("--on", on, "--ssh-config", str(self.rig.ssh_config))
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
+        """Start `cli fleet …` as a fork, for a test that sends it no signal."""
+        return self.lead(
+            *words, argv=started(self.argv(*words), self.environ()), **options
+        )
+
+    def lead(
+        self, *words: str, argv: Sequence[str] = (), **options: Any
+    ) -> subprocess.Popen[bytes]:
         """Start `cli fleet …` as the leader of a process group, as a shell does."""
         return subprocess.Popen(
-            self.argv(*words),
+            argv or self.argv(*words),
             env=self.environ(),
             stdin=subprocess.DEVNULL,
             start_new_session=True,

@@ -248,7 +248,7 @@ def test_a_flood_does_not_fill_memory(cli: Cli, form: str, tmp_path: Path) -> No
     cli.command(f"yes 0123456789abcde | head -c {megabytes}000000\n")
     limit = 250 << 20
     with (tmp_path / "out").open("wb") as out:
-        process = cli.start(
+        process = cli.lead(
             *("run", *cli.on("web01"), "--format", form, "demo", "do"),
             stdout=out,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),

@@ -146,7 +146,7 @@ def test_interrupted_runs_print_what_they_have(cli: Cli) -> None:
     cli.command(
         "echo begun; >/opt/here; [[ $HOSTNAME == web01 ]] && sleep 60; echo end\n"
     )
-    process = cli.start("run", *cli.on("web[01-02]"), "--group", "demo", "do")
+    process = cli.lead("run", *cli.on("web[01-02]"), "--group", "demo", "do")
     assert process.stdout is not None
     assert process.stdout.readline() == b"web02:\n"
     rigs.wait_for(here.exists, "the other host has begun")

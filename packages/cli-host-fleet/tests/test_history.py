@@ -66,7 +66,7 @@ def test_a_dry_run_and_a_forbidden_record_leave_none(cli: Cli) -> None:
 
 def test_an_interrupted_run(cli: Cli) -> None:
     cli.command("echo up; sleep 60\n")
-    process = cli.start("run", *cli.on("web01"), "demo", "do")
+    process = cli.lead("run", *cli.on("web01"), "demo", "do")
     assert process.stdout is not None
     assert process.stdout.readline() == b"web01: up\n"
     os.kill(process.pid, signal.SIGINT)

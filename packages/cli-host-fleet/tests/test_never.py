@@ -93,7 +93,7 @@ def test_ctrl_c_leaves_nothing(cli: Cli, mark: str) -> None:
     """Neither a command that ignores TERM nor one that obeys it leaves anything."""
     stubborn, polite = _STUBBORN.format(mark), _POLITE.format(mark)
     cli.command(f"if [[ $HOSTNAME == web02 ]]; then {polite}else {stubborn}fi\n")
-    process = cli.start("run", *cli.on("web[01-04]"), "--forks", "3", "demo", "do")
+    process = cli.lead("run", *cli.on("web[01-04]"), "--forks", "3", "demo", "do")
     assert process.stdout is not None
     for _ in range(3):
         assert process.stdout.readline().endswith(b": up\n")
@@ -111,7 +111,7 @@ def test_sigkill_of_the_controller_leaves_nothing(cli: Cli, mark: str) -> None:
     """Whether its connections were to be kept or not."""
     cli.command(_STUBBORN.format(mark))
     for hosts, keep in (("web[01-02]", "0"), ("web[03-04]", "60s")):
-        process = cli.start(
+        process = cli.lead(
             "run", *cli.on(hosts), "--keep-connections", keep, "demo", "do"
         )
         assert process.stdout is not None
@@ -191,7 +191,7 @@ def test_no_secret_on_any_argv_or_in_a_file_that_stays(cli: Cli, mark: str) -> N
     ended = threading.Event()
     watcher = threading.Thread(target=_watch_argv, args=(seen, ended))
     watcher.start()
-    process = cli.start(
+    process = cli.lead(
         *(
             "run",
             *cli.on("web[01-02]"),
@@ -267,7 +267,7 @@ def test_a_process_that_keeps_writing_does_not_hold_up_a_signal(
     cli: Cli, mark: str, number: signal.Signals
 ) -> None:
     cli.command(_WRITES_ON.format(":", mark, "sleep 100"))
-    process = cli.start(
+    process = cli.lead(
         "run", *cli.on("web[01-02]"), "demo", "do", stdout=subprocess.DEVNULL
     )
     rigs.wait_for(lambda: len(rigs.running(mark)) >= 2, "the command runs")
@@ -282,7 +282,7 @@ def test_ctrl_c_ends_a_run_whose_output_nobody_reads(cli: Cli, mark: str) -> Non
     waits = f"[[ $HOSTNAME == web0[13] ]] && sleep {mark}"
     cli.command(f"{waits}; head -c 9000000 /dev/zero\n")
     running = [
-        cli.start("run", *cli.on(hosts), "--format", form, "demo", "do")
+        cli.lead("run", *cli.on(hosts), "--format", form, "demo", "do")
         for hosts, form in (("web[01-02]", "text"), ("web[03-04]", "jsonl"))
     ]
     for process in running:
@@ -316,7 +316,7 @@ def test_ctrl_c_of_a_check(cli: Cli, mark: str) -> None:
     program.write_text(f"#!/bin/sh\nexec sleep {mark}\n")
     program.chmod(0o755)
     cli.command("true\n")
-    process = cli.start(
+    process = cli.lead(
         "check", *cli.on("web01"), "--installed", "/opt/stuck", "demo", "do"
     )
     rigs.wait_for(lambda: rigs.running(mark), "the program there runs")

@@ -116,7 +116,7 @@ def test_nothing_failed(cli: Cli) -> None:
 
     # What failed before a run that was killed is not what failed in the last run.
     cli.command("echo up; sleep 60\n")
-    process = cli.start("run", *cli.on("web01"), "demo", "do")
+    process = cli.lead("run", *cli.on("web01"), "demo", "do")
     assert process.stdout is not None
     assert process.stdout.readline() == b"web01: up\n"
     process.kill()

@@ -99,7 +99,7 @@ def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
         (signal.SIGKILL, "60s"),
         (signal.SIGKILL, "0"),
     ):
-        process = cli.start(
+        process = cli.lead(
             "run", *cli.on("nobash"), "--keep-connections", keep, "demo", "do"
         )
         assert process.stdout is not None
