@@ -12,16 +12,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp import Client, types
-from mcp.client.stdio import StdioServerParameters
 
 from host import Program
 from testing.fork_server import import_too, started
 from testing.installation import Made, builder
+
+if TYPE_CHECKING:  # the process that hands out the tests needs no second for the SDK
+    from mcp import Client, types
 
 FULL = os.environ.get("FULL_SWEEP") == "1"
 rare = pytest.mark.skipif(not FULL, reason="a rare case; set FULL_SWEEP=1")
@@ -167,6 +168,8 @@ class Assistant:
         async def progress(_: float, __: float | None, message: str | None) -> None:
             lines.append(str(message))
 
+        from mcp import types
+
         found = await self.client.call_tool(name, given, progress_callback=progress)
         blocks = [
             one.text for one in found.content if isinstance(one, types.TextContent)
@@ -179,6 +182,9 @@ def connected(
     cli: Cli, mode: str, *options: str, asks: bool = True, log_level: Any = None
 ) -> Iterator[Assistant]:
     """Connect the SDK's client to a new server, with the protocol version `mode`."""
+    from mcp import Client, types
+    from mcp.client.stdio import StdioServerParameters
+
     asked: list[str] = []
 
     async def heard(message: Any) -> None:
