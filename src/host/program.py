@@ -453,7 +453,9 @@ class Program:
         """Return the variables that a run of the command would get from its sources, by name.
 
         `caller` is the environment that the run inherits, by default that of this command's caller.
-        `facts` has HOME, USER, HOSTNAME and PWD for a run on another machine or by another user.
+        For a run on another machine or by another user, `facts` has what the command inherits
+        there, such as HOME, USER, HOSTNAME and PWD. It is for values only: what is started on this
+        machine (bash for settings.conf, providers), and the paths of `env_files`, get `caller`.
         The result includes the variables that describe the run (rank 0), and those in
         `required_envs` even if only the caller sets them. It leaves out all other variables that
         only the caller sets. Pass the result to `masked` before you show it.
@@ -474,16 +476,18 @@ class Program:
         command = self._running(self.find(words))
         if caller is None:
             caller = self._session.run_environ
+        local = None
         if facts is None:
             facts = {}
-        system = {**caller, **facts}
+        else:
+            local = caller
 
         run = self._session.run_with_variables(
             command.words,
             command.definition,
-            system,
+            {**caller, **facts},
             secrets=secrets,
-            directory=facts.get("PWD", ""),
+            local_environ=local,
         )
         return variables_of(run, also=facts)
 

@@ -239,9 +239,11 @@ def test_environment_of_another_caller_on_another_machine(ask):
         "HOSTNAME": "web1",
         "PWD": "/srv",
     }
-    found = ask(TRACE % f", caller={{'TOKEN': 'his'}}, facts={facts}", TIMEOUT="90")
+    caller = {"TOKEN": "his", "HOME": "/home/me"}
+    found = ask(TRACE % f", caller={caller}, facts={facts}", TIMEOUT="90")
     assert found["TIMEOUT"] == ["60", 2, [["30", 3]]]
-    assert found["WHERE"] == ["/home/deploy/conf", 3, []]
+    # Code on this machine, such as settings.conf, gets nothing of the other one.
+    assert found["WHERE"] == ["/home/me/conf", 3, []]
     assert found["HOST"] == ["web1", 2, []]
     assert found["TOKEN"] == ["his", 1, []]
 

@@ -151,11 +151,15 @@ def test_a_command_gets_only_the_variables_that_are_named(cli: Cli) -> None:
 
 
 def test_an_address_of_the_inventory_that_is_an_alias(cli: Cli) -> None:
-    """ssh_config has a block for the address, but none for the inventory's name."""
+    """ssh_config says where it leads, whatever it has for the inventory's name."""
     file = cli.root / "hosts.json"
-    hosts = {"app": {"ansible_host": "web02"}, "web01": {"ansible_host": "web02"}}
+    hosts = {
+        name: {"ansible_host": alias}
+        for name, alias in (("app", "web02"), ("web01", "web02"), ("web03", "web03"))
+    }
     file.write_text(
         json.dumps({"all": {"hosts": [*hosts]}, "_meta": {"hostvars": hosts}})
     )
-    done = _exec(cli, "app", "--inventory", str(file), "--shell", "echo $HOSTNAME")
-    assert done.hosts()["app"]["stdout"] == "web02\n"
+    on = "app,web01,web03"
+    done = _exec(cli, on, "--inventory", str(file), "--shell", "echo $HOSTNAME")
+    assert done.outputs() == ["web02\n", "web02\n", "web03\n"]

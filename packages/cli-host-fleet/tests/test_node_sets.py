@@ -46,6 +46,24 @@ def test_a_wildcard_leaves_out_hosts_of_no_list(wanted: str, left_out: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("left_out", "said"),
+    [
+        ("web1", ""),
+        ("@old", ""),
+        ("*1", ""),
+        ("w1", "--except w1: leaves out no host of --on @web"),
+        (" ", "--except  : leaves out no host of --on @web"),
+        ("@db", "--except @db: leaves out no host of --on @web"),
+        ("web1,Web2,web02", "--except: not in --on @web: Web2,web02"),
+    ],
+)
+def test_what_except_does_not_leave_out(left_out: str, said: str) -> None:
+    warnings: list[str] = []
+    names_of("@web", left_out, _INVENTORY, list, warn=warnings.append)
+    assert warnings == [said] * bool(said)
+
+
+@pytest.mark.parametrize(
     "wanted",
     ["@nobody", "web[1-", "web1!web1", "web[", "web[1:3]", "@", "", "@no:web", "@@no"],
 )

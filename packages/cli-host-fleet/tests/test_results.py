@@ -35,6 +35,12 @@ def test_judge(ending: Ending, state: State, status: int | None) -> None:
     assert judge(ending, _SSH.explain)[:2] == (state, status)
 
 
+@pytest.mark.parametrize("fact", ["words", "refusal"])
+def test_a_host_does_not_choose_how_long_a_reason_is(fact: str) -> None:
+    ending = Ending(True, exit_status=1, **{fact: "\0" * 9000})  # type: ignore[arg-type]
+    assert judge(ending, _SSH.explain)[2] == "\0" * 500 + "…"
+
+
 @pytest.mark.parametrize(
     ("states", "status"),
     [

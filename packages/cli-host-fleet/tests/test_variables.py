@@ -74,6 +74,41 @@ def test_weaker_sources_and_the_hosts_own_facts(ranked: Cli) -> None:
     }
 
 
+def test_a_host_and_an_inventory_choose_nothing_on_this_machine(cli: Cli) -> None:
+    """settings.conf and the paths of env_files get the caller's variables and the name in --on."""
+    cli.rig.describe(
+        "alias",
+        (port := cli.rig.machines["web02"].port),
+        f"HostKeyAlias [127.0.0.1]:{port}",
+    )
+    files = ("$HOSTNAME.env", "$HOME/at-home.env", "$ZONE.env", "$FROM_FILE.env")
+    cli.command(
+        _SHOW, env_files=list(files), envs={"THERE": "$HOME:$HOSTNAME:$ZONE:$FROM_FILE"}
+    )
+    folder = cli.root / "commands/demo/do"
+    (folder / "alias.env").write_text("NAMED=alias\nFROM_FILE=$HOSTNAME:$ZONE\n")
+    for name in ("web02", "north", "web02:north", "alias:"):
+        (folder / f"{name}.env").write_text(f"NAMED={name}\n")
+    (cli.home / "at-home.env").write_text("MINE=$HOME\n")
+    (cli.root / "config/settings.conf").write_text(
+        'HERE="$HOME:$HOSTNAME:${ZONE-unset}"\n'
+    )
+    variables = {"alias": {"ZONE": "north"}}
+    listing = {"all": {"hosts": ["alias"]}, "_meta": {"hostvars": variables}}
+    inventory = cli.root / "hosts.json"
+    inventory.write_text(json.dumps(listing))
+    done = cli.run(
+        "alias",
+        "--inventory",
+        str(inventory),
+        *("demo", "do", "HERE", "THERE", "NAMED", "MINE"),
+    )
+    assert done.outputs() == [
+        f"HERE={cli.home}:alias:unset\nTHERE=/root:web02:north:web02:north\n"
+        "NAMED=alias:\nMINE=/root\n"
+    ]
+
+
 def test_the_callers_own_travel_only_when_named(ranked: Cli) -> None:
     env = {"MINE": "x", "OTHER": "y", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
     names = ("MINE", "OTHER", "LC_ALL")

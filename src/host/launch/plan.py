@@ -81,7 +81,7 @@ class Run(Record):
                        the installation, all commands, and the program's name for messages
     report             is called with each `Problem` that does not prevent the run
     questions          what to do if only the user can decide
-    directory          the current directory of a run on another machine; "" for a run here
+    local_environ      for a run on another machine, the environment without what that machine sets
     resolves           whether references to secrets are resolved; otherwise, they stay references
     starts_programs    whether required programs are started for their version; otherwise, only
                        versions that are known already are checked
@@ -102,7 +102,7 @@ class Run(Record):
     program: str
     arguments: "Sequence[str]" = ()
     questions: Questions = Questions()
-    directory: str = ""
+    local_environ: "Mapping[str, str] | None" = None
     resolves: bool = False
     starts_programs: bool = False
     file: str = ""
@@ -248,21 +248,24 @@ class Run(Record):
 
             reading = SourceReader
 
+        local: Layers | None = None
+        if self.local_environ is not None:
+            local = self._layers_before_sources(self.local_environ)
         self._reader = reading(
             self.words,
             self.definition,
-            self._layers_before_sources(),
+            self._layers_before_sources(self.environ),
             self.report,
             lock.schemes,
             resolves=self.resolves,
             may_ask=self.questions.may_ask,
             program=self.program,
-            directory=self.directory,
+            local=local,
         )
         self._reader.read_all(lock.sources)
 
-    def _layers_before_sources(self) -> "Layers":
-        """Return the layers to which the sources are added."""
+    def _layers_before_sources(self, environ: "Mapping[str, str]") -> "Layers":
+        """Return the layers to which the sources are added, for a run that inherits `environ`."""
         from host.variables.chain_entry import ChainEntry
         from host.variables.layers import Layers
 
@@ -280,14 +283,15 @@ class Run(Record):
             if argument.secret:
                 secret_names += filter(argument.owns, fixed)
 
-        entry = ChainEntry(self.installation.layout, self.environ)
-        return Layers(self._inherited(), fixed, entry, folders, secret_names)
+        entry = ChainEntry(self.installation.layout, environ)
+        inherited = self._inherited(environ)
+        return Layers(inherited, fixed, entry, folders, secret_names)
 
-    def _inherited(self) -> dict[str, str]:
-        """Return the caller's variables, without those that belong to one run only."""
+    def _inherited(self, environ: "Mapping[str, str]") -> dict[str, str]:
+        """Return the variables of `environ`, without those that belong to one run only."""
         arguments = self.definition.args
         inherited = {}
-        for name, value in self.environ.items():
+        for name, value in environ.items():
             if name in (RUN, REPORT, RECORDED, SHELL_FILE):
                 continue
             # An argument that is not given must not have the value of an outer run.

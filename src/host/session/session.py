@@ -303,12 +303,13 @@ class Session:
         reading: type[SourceReader] | None = None,
         *,
         secrets: bool = False,
-        directory: str = "",
+        local_environ: Mapping[str, str] | None = None,
     ) -> Run:
         """Return a run of a command, planned as far as its variables; no question is asked.
 
-        The run starts from the environment `environ`. `directory` is the current directory of a run
-        on another machine. Without `secrets`, the value of a secret is its unresolved reference.
+        The run starts from the environment `environ`; of a run on another machine, `local_environ`
+        is the part that this machine may use. Without `secrets`, the value of a secret is its
+        unresolved reference.
         Raises SourceError, and NotConfirmedError for a command of an untrusted project.
         """
         from host.launch.plan import Questions, Run
@@ -326,7 +327,7 @@ class Session:
             environ=environ,
             program=self.program,
             questions=questions,
-            directory=directory,
+            local_environ=local_environ,
             resolves=secrets,
         )
         run.check_trust()

@@ -56,7 +56,7 @@ def _offer_item(
             _offer_reference(reader, source, definition, item)
             return
 
-    path = reader.expanded(item, definition.file, "env_files")
+    path = reader.expanded_here(item, definition.file, "env_files")
     if not path or "\0" in path:  # a variable in the path may be unset on a help page
         return
     path = join(definition.directory, path)
@@ -108,10 +108,18 @@ def _offer_text(
     try:
         for name, written, literal, line in parse_env(path, text, problems.append):
             _check_sudo(reader.definition, name, path, line)
-            value = written
-            if not literal:
-                value = reader.expanded(written, path, name, line, problems.append)
-            reader.offer(name, value, source.rank, path, line=line, secret=secret)
+            if literal:
+                reader.offer(name, written, source.rank, path, line=line, secret=secret)
+                continue
+            reader.offer_text(
+                name,
+                written,
+                source.rank,
+                path,
+                line=line,
+                secret=secret,
+                on_warning=problems.append,
+            )
     finally:
         # After an error, too: a warning often tells its cause, such as an open quote.
         _warn(reader, path, problems)

@@ -218,6 +218,7 @@ class Offers(Record):
     `report` is called with each problem that does not prevent a run. `schemes` has the plugins'
     schemes of references to secrets. With `resolves`, references to secrets are resolved. With
     `may_ask`, the providers of the secrets can use the terminal. `program` is for messages.
+    If the command runs on another machine, `local` has the variables without those of that machine.
     """
 
     words: tuple[str, ...]
@@ -228,7 +229,35 @@ class Offers(Record):
     resolves: bool = False
     may_ask: bool = False
     program: str = "cli"
-    directory: str = ""
+    local: Layers | None = None
+
+    @property
+    def here(self) -> Layers:
+        """The variables for code that is started and files that are chosen on this machine."""
+        return self.layers if self.local is None else self.local
+
+    def offer_text(
+        self,
+        name: str,
+        text: str,
+        rank: float,
+        path: str,
+        key: str = "",
+        line: int = 0,
+        *,
+        secret: bool = False,
+        on_warning: "Report | None" = None,
+    ) -> None:
+        """Offer a text after its variables are expanded."""
+        value = self.expanded(text, path, key or name, line, on_warning)
+        value_here = value
+        if self.local is not None:
+            value_here = self._expanded(
+                text, path, key or name, line, lambda _: None, self.local
+            )
+        self.offer(
+            name, value, rank, path, key, line, secret=secret, value_here=value_here
+        )
 
     def offer(
         self,
@@ -240,7 +269,9 @@ class Offers(Record):
         line: int = 0,
         *,
         secret: bool = False,
+        value_here: str | None = None,
     ) -> None:
+        """Offer a value; `value_here` is the one on this machine, if it differs."""
         if any(argument.owns(name) for argument in self.definition.args):
             return  # only an argument may set its own variables
 
@@ -258,6 +289,10 @@ class Offers(Record):
         else:
             source = path or key
         self.layers.offer(Variable(name, value, source, rank, secret=secret))
+        if self.local is not None:
+            if value_here is None:
+                value_here = value
+            self.local.offer(Variable(name, value_here, source, rank, secret=secret))
 
     def _looks_secret(self, value: str) -> bool:
         """Return whether a value looks like a reference to a secret, or like one of dotenvx."""
@@ -281,6 +316,21 @@ class Offers(Record):
         on_warning: "Report | None" = None,
     ) -> str:
         """Return `text` with its variables expanded; warnings contain `path`, `key` and `line`."""
+        return self._expanded(text, path, key, line, on_warning, self.layers)
+
+    def expanded_here(self, text: str, path: str, key: str) -> str:
+        """Return `text` with its variables expanded, for use on this machine."""
+        return self._expanded(text, path, key, 0, None, self.here)
+
+    def _expanded(
+        self,
+        text: str,
+        path: str,
+        key: str,
+        line: int,
+        on_warning: "Report | None",
+        layers: Layers,
+    ) -> str:
         if "$" not in text and "\\" not in text:
             # most values have nothing to expand, and the run saves an import
             return text
@@ -289,7 +339,7 @@ class Offers(Record):
         warn = on_warning or self.report
 
         def lookup(name: str) -> str | None:
-            value = self._value_for(name)
+            value = self._value_for(name, layers)
             if value is None and name in self.definition.secrets:
                 what = f"${name} is empty here, because secrets are resolved last"
                 warn(Problem(path, what, "compute the value in the command", key, line))
@@ -302,11 +352,12 @@ class Offers(Record):
 
         return expand(text, lookup, warn_unsupported)
 
-    def _value_for(self, name: str) -> str | None:
+    def _value_for(self, name: str, layers: Layers) -> str | None:
         """Return the value of `$name` in a text, or None if it is unset."""
-        if name == "PWD" and name in self.layers.inherited:
-            if self.directory:
-                return self.directory
+        if name == "PWD" and name in layers.inherited:
+            pwd = layers.inherited[name]
+            if layers is not self.here:
+                return pwd  # a directory on another machine
             # The caller's PWD may name another directory.
-            return working_directory(self.layers.inherited[name])
-        return self.layers.get(name)
+            return working_directory(pwd)
+        return layers.get(name)

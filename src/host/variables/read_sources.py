@@ -50,7 +50,7 @@ class SourceReader(Offers):
                 pass  # for example, an unreadable folder: capture_settings reports the error
             from host.variables.settings import capture_settings
 
-            before = self.layers.environment()
+            before = self.here.environment()
             after = capture_settings(path, before)
             for name, value in after.items():
                 # bash exports what it has inherited, too
@@ -60,7 +60,7 @@ class SourceReader(Offers):
     def read_provider(self, source: "EnvSource") -> None:
         from host.variables.provider import call_provider
 
-        environ = self.layers.environment()
+        environ = self.here.environment()
         variables = call_provider(
             source.plugin, source.folders, source.provider, self.words, environ
         )
@@ -73,8 +73,7 @@ class SourceReader(Offers):
             file = level.file or source.name
             for name, text in level.envs.items():
                 key = f"envs.{name}"
-                value = self.expanded(text, file, key)
-                self.offer(name, value, source.rank, file, key)
+                self.offer_text(name, text, source.rank, file, key)
 
     def read_secrets(self) -> None:
         """Add to `layers` the secrets that no other source sets.

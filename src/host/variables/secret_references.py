@@ -124,8 +124,8 @@ def _answers(
     usual = _PROVIDER_SECONDS
     if has_terminal:
         usual = _TERMINAL_SECONDS
-    seconds = limit_from(reader.layers.inherited, SECRETS_TIMEOUT, usual)
-    environ = reader.layers.environment()
+    seconds = limit_from(reader.here.inherited, SECRETS_TIMEOUT, usual)
+    environ = reader.here.environment()
     providers = Providers(environ, definition.directory, seconds, has_terminal)
 
     def call_providers() -> "dict[str, tuple[Content, str]]":
@@ -163,7 +163,7 @@ def _unset(text: str, reader: "Offers") -> list[str]:
     for name in names:
         if name in with_default:
             continue
-        if reader.layers.get(name) is None and from_system(name) is None:
+        if reader.here.get(name) is None and from_system(name) is None:
             unset.append(name)
     return unset
 
@@ -190,7 +190,7 @@ def _expanded_words(
     for word in words:
         unset += _unset(word, reader)
     if not unset:
-        return [reader.expanded(word, definition.file, key) for word in words]
+        return [reader.expanded_here(word, definition.file, key) for word in words]
 
     problem = Problem(definition.file, f"{text}: ${unset[0]} is not set", key=key)
     if not is_optional(text):

@@ -28,7 +28,7 @@ from cli_host_fleet.results import Result
 from cli_host_fleet.run_options import format_option
 from cli_host_fleet.running import carry_out, view_for
 from cli_host_fleet.session import Output, Session
-from cli_host_fleet.shortened import shortened
+from cli_host_fleet.shortened import beginning, shortened
 from cli_host_fleet.targets import Targets, target_options
 from cli_host_fleet.transport import Host
 from host import OneLineCommand, Program
@@ -129,7 +129,8 @@ class Check:
         captured.close()
 
         if result.state == "failed" and not result.reason:
-            return replace(result, reason=useful_line(error) or "the check failed")
+            reason = beginning(useful_line(error)) or "the check failed"
+            return replace(result, reason=reason)
         # Without --installed, a host has printed no checksums.
         if result.state != "ok" or self._sums is None:
             return result

@@ -132,7 +132,11 @@ class CommandJob(Job):
         command = self.order.command
         inventory = {**self._referenced, **host.variables}
         caller = variables.caller_on_host(os.environ, inventory, facts)
-        environment = self._program.environment(command.words, caller, facts)
+        # Nothing on this machine gets what a host or an inventory says: neither code, such as
+        # settings.conf, nor the paths of `env_files`. There, HOSTNAME is the name in `--on`.
+        here = {**os.environ, "HOSTNAME": host.name}
+        there = {name: caller[name] for name in {*inventory, *facts}}
+        environment = self._program.environment(command.words, here, there)
 
         # The references stand for the values that `connect` has resolved, once for all hosts.
         for name, value in self._secrets.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 
 from cli_host_fleet import ssh_config
@@ -42,7 +41,7 @@ def read_inventory(file: str, config: str) -> Inventory:
         )
 
     inventory = from_listing(listed)
-    return _with_aliases(inventory, ssh_config.blocks(config))
+    return _with_aliases(inventory, config)
 
 
 def _from_ssh_config(config: str) -> Inventory:
@@ -55,13 +54,16 @@ def _from_ssh_config(config: str) -> Inventory:
     return Inventory(hosts)
 
 
-def _with_aliases(inventory: Inventory, blocks: Sequence[Sequence[str]]) -> Inventory:
-    """Mark the hosts whose address, but not name, has a block of its own in ssh_config."""
+def _with_aliases(inventory: Inventory, config: str) -> Inventory:
+    """Mark the hosts whose address is a name in ssh_config, which says where it leads."""
+    blocks = ssh_config.blocks(config)
+    names = ssh_config.names(config)
     hosts = {}
     for name, host in inventory.hosts.items():
-        is_alias = False
+        is_alias = host.address in (name, *names)
         if host.address and not ssh_config.has_block(name, blocks):
-            is_alias = ssh_config.has_block(host.address, blocks)
+            # Of a pattern such as 10.*, only if the inventory's name has no settings of its own.
+            is_alias = is_alias or ssh_config.has_block(host.address, blocks)
         hosts[name] = replace(host, is_alias=is_alias)
     return replace(inventory, hosts=hosts)
 

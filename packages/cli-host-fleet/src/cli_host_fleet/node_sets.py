@@ -35,6 +35,8 @@ _LOGIN = re.compile(
     r"(?<![^\s,!&^])(\w[\w.-]*)@((?:\[[^\]]*\]|[^\s,!&^\[])+)", re.ASCII
 )
 
+_NOT_TYPED = set("@*?!&^")
+
 # The name of a group, or of a source of groups. ClusterShell puts it into a line of shell, so it
 # has no character that a shell or an option could mean something by; genders has `KEY=VALUE`.
 _GROUP = re.compile(r"\w[\w.:%=+-]*")
@@ -163,13 +165,14 @@ def names_of(
     failed: Callable[[], list[str]],
     login: str = "",
     place: str = "",
+    warn: Callable[[str], None] = lambda _: None,
 ) -> dict[str, str]:
     """Map each host in `selection` but not in `left_out` to the user to log in as.
 
     The user is the one before `@` in `selection`, else `login`, else, for a host of `@failed`, the
     user of the last run, else "" (ssh decides). Raises FleetError. `failed` returns the hosts of
     `@failed`, each as `HOST` or `USER@HOST`, and may raise FleetError. In messages, `place` stands
-    before `selection`.
+    before `selection`. `warn` gets a line about a `left_out` that has no effect.
     """
     last_users: dict[str, str] = {}
 
@@ -193,7 +196,14 @@ def names_of(
             # A user in --except says nothing: `me@web1` leaves out web1.
             excluded, _ = _split(left_out)
             groups = _Groups(inventory, failed_names, nodes)
-            nodes.difference_update(NodeSet(excluded, resolver=groups))
+            without = NodeSet(excluded, resolver=groups)
+            # Of a group or a wildcard, not every host need be in `selection`.
+            is_typed = not _NOT_TYPED & set(excluded)
+            if not without & nodes:
+                warn(f"--except {left_out}: leaves out no host of {on}")
+            elif is_typed and without - nodes:
+                warn(f"--except: not in {on}: {without - nodes}")
+            nodes.difference_update(without)
 
         typed = _typed_users(logins, groups, on)
     except (NodeSetException, GroupResolverError, GroupSourceError) as failure:

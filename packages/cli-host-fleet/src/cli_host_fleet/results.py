@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from cli_host_fleet.shortened import beginning
+
 State = Literal[
     "ok",
     "failed",
@@ -75,9 +77,9 @@ def judge(  # noqa: PLR0911 - a table
 
     `explain` returns the state and the reason if no shell has answered.
     """
-    words = ending.words
+    words = beginning(ending.words)
     if ending.refusal:
-        return "refused", None, ending.refusal
+        return "refused", None, beginning(ending.refusal)
 
     # What the controller did comes before the status: a command that was stopped can exit with 0.
     if ending.stopped == "interrupted":

@@ -18,6 +18,7 @@ from cli_host_fleet.problem import FleetError
 _CHUNK = 1 << 16
 _STAYS_HERE = {".git", ".hg", ".svn", "__pycache__"}
 _ENV_FILES = (".env", ".env.*")
+_OF_COMMANDS = {"command.json", "category.json"}
 _REFERENCE = re.compile(r"\$\{[^}]*\}+|\$\w+")
 _MOST_BYTES = 256 << 20
 
@@ -57,7 +58,8 @@ class Shipment:
 
         `place` is their directory in the archive. A link out of `directory` is added as the file
         that it points to. `.env` files and files that match `env_files` are excluded, because
-        variables and secrets are sent in the environment.
+        variables and secrets are sent in the environment; so are links to them, and the folders of
+        other commands, which may have secrets of their own.
         """
         stays = [*_ENV_FILES]
         for file in env_files:
@@ -71,11 +73,14 @@ class Shipment:
             links, descends = _links_and_directories(current, directories)
             directories[:] = descends  # `os.walk` goes on with these
 
+            if current != top and not _OF_COMMANDS.isdisjoint(files):
+                directories.clear()
+                continue
+
             for name in sorted([*files, *links]):
                 path = os.path.join(current, name)
                 inside = os.path.relpath(path, top)
-                is_excluded = _matches(name, stays) or _matches(inside, stays)
-                if not is_excluded:
+                if not _stays(path, top, stays):
                     self._add(path, f"{place}/{inside}", top)
 
     def add_file(self, path: str, place: str) -> None:
@@ -215,5 +220,11 @@ def _links_and_directories(
     return links, directories
 
 
-def _matches(path: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
+def _stays(path: str, top: str, patterns: Sequence[str]) -> bool:
+    """Return whether a file below `top`, or what it is a link to, matches one of the patterns."""
+    for file in {path, os.path.realpath(path)}:
+        names = (os.path.basename(file), os.path.relpath(file, top), file)
+        for name in names:
+            if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+                return True
+    return False

@@ -46,11 +46,14 @@ class Targets:
         file = remembered.place(os.environ, program.root)
         place, selection = self._place(file)
         if place:
-            return self._contained(place, selection, file)
+            return self._contained(place, selection, file, program.messages.warn)
 
         inventory = read_inventory(self.inventory, self.ssh_config)
         failed = functools.partial(remembered.recall, file, self.files)
-        users = names_of(self.on, self.left_out, inventory, failed, self.user)
+        warn = program.messages.warn
+        users = names_of(
+            self.on, self.left_out, inventory, failed, self.user, warn=warn
+        )
         known = {name: inventory.host(name) for name in users}
         self._warn_of_ignored(program, known)
 
@@ -88,7 +91,9 @@ class Targets:
                 raise FleetError(f"{what}; name nothing else beside it")
         return place, selection
 
-    def _contained(self, place: str, selection: str, file: str) -> dict[str, Host]:
+    def _contained(
+        self, place: str, selection: str, file: str, warn: Callable[[str], None]
+    ) -> dict[str, Host]:
         """Return the containers or pods of a place."""
         if self.inventory:
             raise FleetError(f"--inventory: has no effect on {self.on}")
@@ -115,7 +120,7 @@ class Targets:
         inventory = Inventory(containers, closed=True)
         failed = functools.partial(self._failed_in, place, file)
         left_out = self._left_out_of(place)
-        users = names_of(selection, left_out, inventory, failed, self.user, place)
+        users = names_of(selection, left_out, inventory, failed, self.user, place, warn)
         hosts = {}
         for name, user in users.items():
             hosts[name] = Host(name, user=user, place=place)
