@@ -40,7 +40,13 @@ def _make_packages() -> None:
 if not any(f"host.{room}" in sys.modules for room in ROOMS):
     _make_packages()
 
-from host.caller import allows_questions, caller_environment, caller_words, is_on
+from host.caller import (
+    RUN,
+    allows_questions,
+    caller_environment,
+    caller_words,
+    is_on,
+)
 from host.errors import HostError, UsageError
 from host.installation import find_layout, open_installation, program_name
 from host.lock.lock import read_lock
@@ -165,7 +171,12 @@ def read_request(
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
     """Execute the command that `argv` names, or let `host.dispatch` handle the words."""
     layout = find_layout(argv[0], environ)
-    request = read_request(argv[1:], environ, messages)
+    callers: "Mapping[str, str]" = environ
+    if RUN in environ:  # CLI_YES of an outer run's sources is not the caller's
+        from host.variables.nested import without_outer_run
+
+        callers = without_outer_run(environ, layout.root)
+    request = read_request(argv[1:], callers, messages)
     if not request.may_run:
         return _answer(request, layout, environ, messages)
 

@@ -161,7 +161,7 @@ class Program:
         """
         if is_told(ASSUME_YES):
             return True
-        return is_on(self._session.environ.get("CLI_YES"))
+        return is_on(self._session.run_environ.get("CLI_YES"))
 
     @property
     def may_ask(self) -> bool:
@@ -169,7 +169,7 @@ class Program:
 
         `--no-input`, CLI_NO_INPUT and CI forbid all questions.
         """
-        environ = self._session.environ
+        environ = self._session.run_environ
         is_allowed = allows_questions(environ, no_input=is_told(NO_INPUT))
         return can_ask(may_ask=is_allowed)
 

@@ -380,6 +380,8 @@ def test_the_user_agreed_in_advance(ask):
     assert ask(seen, CLI_YES="1") == [True, False, "1"]
     done = ask.made.run("--yes", "team", "ask", seen)
     assert json.loads(done.stdout) == [True, False, None]
+    ask.made.write({"config/settings.conf": "CLI_YES=1\n"})  # not the caller's
+    assert ask(seen) == [False, False, "1"]
 
 
 @pytest.mark.slow

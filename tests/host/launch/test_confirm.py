@@ -28,6 +28,8 @@ def made(shared_install):
             "commands/db/fails/main.sh": RAN,
             "commands/db/nested/command.json": asks,
             "commands/db/nested/main.sh": '#!/bin/sh\n"$CLI_DIR/core/cli" db drop\n',
+            "commands/db/sets/command.json": command(envs={"CLI_YES": "1"}),
+            "commands/db/sets/main.sh": '#!/bin/sh\n"$CLI_DIR/core/cli" db drop\n',
             "commands/tool/category.json": {**asks, "entrypoint": "main.sh"},
             "commands/tool/main.sh": RAN,
         }
@@ -65,6 +67,9 @@ def test_yes_in_the_environment(made, value):
 def test_yes_is_for_one_run_and_in_the_environment_for_all_below(made):
     assert made.run("--yes", "db", "nested").all == (1, "", refusal("db drop"))
     assert made.run("db", "nested", env={"CLI_YES": "1"}).all == (0, "ran\n", "")
+    # A source of the outer run answers nothing, but its caller does.
+    assert made.run("db", "sets").all == (1, "", refusal("db drop"))
+    assert made.run("db", "sets", env={"CLI_YES": "1"}).all == (0, "ran\n", "")
 
 
 def test_yes_before_anything_else(made):
