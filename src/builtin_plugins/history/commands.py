@@ -24,9 +24,10 @@ from builtin_plugins.self_commands.decorator import (
     self_command,
     text,
 )
-from host import OperationError, UsageError, printable
+from host import OperationError, Program, UsageError, printable
 from host.caller import xdg_home
 from host.launch.history_record import history_path
+from host.launch.plan import find_named
 from host.session.session import Session
 
 TYPE_CHECKING = False
@@ -199,24 +200,25 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
         what = f"{short_id}: {masked} had a secret, which is not recorded: {line}"
         raise OperationError(what, "run the command by hand")
 
+    launcher = os.path.abspath(sys.argv[0])
+    if not os.access(launcher, os.X_OK):  # python -m host
+        launcher = Program(session).executable
+    directory = _BYTE.sub(lambda byte: chr(0xDC00 + int(byte[1], 16)), run["directory"])
+    try:
+        os.chdir(directory)  # it decides which projects have commands
+    except OSError as failure:
+        raise OperationError(f"{run['directory']}: {failure.strerror}") from None
+
     words = tuple(run["words"])
-    match = session.find((*words, *run["arguments"]))
-    if match.kind == "command" and len(match.words) > len(words):
+    match, _ = find_named((*words, *run["arguments"]), session.catalog)
+    if match.kind != "unknown" and match.words != words:
         what = f"{line} is now another command: {' '.join(match.words)}"
         raise OperationError(what, "run the command by hand")
 
     question = f"Run {line} in {run['directory']}?"
     session.ask_to_continue(question, yes, "nothing was run", required=True)
 
-    directory = _BYTE.sub(lambda byte: chr(0xDC00 + int(byte[1], 16)), run["directory"])
-    try:
-        os.chdir(directory)
-    except OSError as failure:
-        raise OperationError(f"{run['directory']}: {failure.strerror}") from None
-
-    core_dir = session.layout.core_dir
-    launcher = os.path.join(core_dir, session.program)
-    argv = [launcher, *run["words"], *run["arguments"]]
+    argv = [launcher, *words, *run["arguments"]]
     os.execve(launcher, argv, dict(session.environ))
 
 

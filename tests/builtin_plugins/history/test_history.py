@@ -188,9 +188,12 @@ def test_show_rerun_clear(install: Callable[..., Made], tmp_path: Path) -> None:
     assert made.run("self", "history", "show", "zzz").status == 2
 
     (made.root / "commands/where").unlink()
-    made.write({"commands/where/x": script("echo another")})
+    # The directory of the recorded run decides which projects have commands.
+    (tmp_path / ".cli/commands/where").mkdir(parents=True)
+    (tmp_path / ".cli/commands/where/x").write_text(script("echo another"))
     changed = made.run("self", "history", "rerun", beginning, "--yes")
-    assert (changed.status, changed.stdout) == (1, "")
+    assert changed.status == 1
+    assert "cli where x is now another command: where x;" in changed.stderr
 
 
 def test_the_outer_run(install: Callable[..., Made]) -> None:
