@@ -104,6 +104,8 @@ def import_(
             what = f"{path} contains no recipe that can be a command"
             raise OperationError(what, "; ".join(reasons))
 
+        if project:
+            _check_inside(root, {folder, *(script.parent for script in scripts)})
         category = _category(tool, path)
         if folder.exists():
             _synchronize(session, folder, path, scripts, category, undo)
@@ -167,6 +169,15 @@ def _base(
     if plugin is None:
         return Path(session.installation.commands_dir), root
     return _tree_of_plugin(session, plugin, undo), root
+
+
+def _check_inside(root: str, folders: set[Path]) -> None:
+    """Raise OperationError if a link, which may be a stranger's, leads out of the project."""
+    for folder in folders:
+        real = folder.resolve()
+        if Path(root) not in real.parents:
+            what = f"{folder}: leads out of the project, to {real}"
+            raise OperationError(what, "import without --project, or remove the link")
 
 
 def _tree_of_plugin(session: Session, plugin: str, undo: ExitStack) -> Path:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 SIZE_LIMIT = 1024 * 1024  # bytes
 # problems reported for one file; of further ones, only the number is reported
 _MOST_SHOWN = 5
-# Variables, besides LD_…, that a command with "sudo" must not get from a `.env` file.
+# Variables, besides LD_… and DYLD_…, that a command with "sudo" must not get from a `.env` file.
 _NEVER_WITH_SUDO = frozenset([
-    "BASH_ENV", "ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "PERL5LIB", "PYTHONPATH",
-    "PYTHONSTARTUP", "RUBYOPT",
+    "BASHOPTS", "BASH_ENV", "ENV", "GIT_EXEC_PATH", "GIT_SSH", "GIT_SSH_COMMAND",
+    "JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "NODE_PATH", "PERL5DB", "PERL5LIB", "PERL5OPT",
+    "PERLLIB", "PS4", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE",
+    "RUBYLIB", "RUBYOPT", "SHELLOPTS",
 ])  # fmt: skip
 _SPECIAL = frozenset("#\\'\"`")  # characters in a value that need the full parser
 
@@ -147,7 +149,7 @@ def _check_sudo(definition: "Definition", name: str, path: str, line: int = 0) -
     """Raise SourceError for a variable that would choose what a command with sudo loads."""
     if not definition.sudo:
         return
-    if name in _NEVER_WITH_SUDO or name.startswith("LD_"):
+    if name in _NEVER_WITH_SUDO or name.startswith(("LD_", "DYLD_")):
         what = f'a .env file must not set {name} for a command with "sudo"'
         remedy = "export the variable before you start the command"
         raise SourceError(Problem(path, what, remedy, line=line))

@@ -101,6 +101,10 @@ def test_import_into_the_nearest_project(shop: Shop) -> None:
     assert str(shop.root) not in written.read_text()
     shop.trust()
     assert shop.run("make", "all", **TOOLS).all == (0, "made in shop\n", "")
+    (shop.root / ".cli/commands/away").symlink_to(shop.root.parent)
+    for words in ("away x", "away --update"):
+        done = shop.run("self", "import", "Makefile", *words.split(), "--project")
+        assert (done.status, "leads out of the project" in done.stderr) == (1, True)
     outside = shop.root.parent / "Makefile"
     outside.write_text("all:\n\t@echo outside\n")
     words = ("self", "import", str(outside), "out", "--project")
