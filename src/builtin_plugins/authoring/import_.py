@@ -275,8 +275,11 @@ def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> 
 def _definition_block(tool: Tool, recipe: Recipe) -> str:
     """Return the comment that contains the definition of the recipe's command."""
     definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
+    text = _json(definition)
+    if len(text.splitlines()) > text.count("\n"):  # U+2028 ends a line, too
+        text = json.dumps(definition, indent=2)
     block = "# /// command\n"
-    for line in _json(definition).splitlines():
+    for line in text.splitlines():
         block += f"# {line}\n"
     return f"{block}# ///\n"
 

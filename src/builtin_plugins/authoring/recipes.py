@@ -79,7 +79,7 @@ def _package_manager(path: Path) -> str:
     try:
         package = json.loads(path.read_text("utf-8"))
         name, _, _ = str(package.get("packageManager")).partition("@")
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return ""  # `recipes_in` reports it
     return name
 
@@ -94,11 +94,14 @@ def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recip
             listing = _listing(path, tool, environ)
         else:
             listing = path.read_text("utf-8")
-        return list(tool.read(path, listing))
-    except (ValueError, KeyError, TypeError, AttributeError) as failure:
+        recipes = list(tool.read(path, listing))
+        # JSON allows half of a surrogate pair, but no file can contain it.
+        json.dumps(recipes, ensure_ascii=False).encode()
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
         # Another version of the tool may print another structure.
         what = f"{path}: {tool.name} recipes cannot be read: {failure}"
         raise OperationError(what) from None
+    return recipes
 
 
 def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
@@ -314,7 +317,8 @@ def _npm(_path: Path, text: str) -> Iterator[Recipe]:
         yield Recipe(name, _definition(script))
 
 
-_RULE = re.compile(r"^(?P<targets>[^\s#:=][^#:=]*?)\s*&?::?(?!=)(?P<rest>.*)$")
+# Blanks and `&` before the colon are in `targets`: to match them apart would take quadratic time.
+_RULE = re.compile(r"^(?P<targets>[^\s#:=&][^#:=]*)::?(?!=)(?P<rest>.*)$")
 _VARIABLE = re.compile(
     r"\s*((export|override|private)\s+)*[\w.-]+\s*(\?|\+|!|:{1,3})?="
 )
@@ -359,7 +363,7 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
     comment = ""  # the first line of the comment directly above
     for line in _lines_outside_define(text):
         rule = _RULE.match(line)
-        if rule and rule["targets"] == ".PHONY":
+        if rule and rule["targets"].rstrip() == ".PHONY":
             phony.update(rule["rest"].split())
         elif rule and not _VARIABLE.match(rule["rest"]):
             target = _Target(comment, is_documented=False)
@@ -386,6 +390,7 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
 
 def _target_names(text: str) -> list[str]:
     """Return the names in the part of a line before its colon; none if the line is no rule."""
+    text = text.rstrip().removesuffix("&").rstrip()  # `a b &: c` makes both at once
     names = text.split()
     if names[0] in _KEYWORDS:
         return []  # such as `ifeq ($(X),a:b)`
@@ -401,7 +406,7 @@ def _lines_outside_define(text: str) -> Iterator[str]:
     text = text.replace("\\\n", " ").replace("\\:", "\0").replace("\\ ", "\1")
     depth = 0
 
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if _DEFINE.match(line):
             depth += 1
         elif line.split()[:1] == ["endef"]:

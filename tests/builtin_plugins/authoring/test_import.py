@@ -63,7 +63,7 @@ a.b: ; @true
 c\\:d.e f\\:g: ; @echo $@
 deploy\\ it: ; @true
 x y \\
-  z:
+  z &:
 \t@echo $@
 """
 TASKFILE = """\
@@ -391,6 +391,11 @@ def test_scripts_of_two_files_may_share_a_folder(install: Install) -> None:
         ("notes.txt", "", "not a file that can be imported"),
         ("package.json", "{", "npm recipes cannot be read"),
         ("package.json", '{"scripts": []}', "contains no recipes"),
+        ("package.json", '{"scripts": {"b": "\\ud800"}}', "npm recipes cannot be read"),
+        pytest.param(
+            *("package.json", "[" * 200_000, "npm recipes cannot be read"), id="deep"
+        ),
+        pytest.param("Makefile", "a" + " " * 60_000, "contains no recipes", id="wide"),
         ("justfile", "build", "just failed: error"),
         (
             *("Makefile", "a.o: a.c\n"),
@@ -422,7 +427,7 @@ def test_a_tool_runs_only_if_the_user_agreed(install: Install) -> None:
 
 def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
     scripts = {
-        "ok": "true",
+        "ok": "true\u2028false",
         "a b": "true",
         "x:y": "true",
         "x/y": "true",
@@ -435,7 +440,7 @@ def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
         "left out (not a valid command name): a b, ../../up",
         "left out (another recipe has the same command name): x/y",
     ]
-    assert listed(made) == {"npm ok": "true", "npm x y": "true"}
+    assert listed(made) == {"npm ok": "true\u2028false", "npm x y": "true"}
 
 
 @pytest.mark.slow
