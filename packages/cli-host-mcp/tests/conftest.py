@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
@@ -195,6 +196,8 @@ def connected(
 
     async def elicit(_: Any, params: Any) -> types.ElicitResult:
         asked.append(params.message)
+        if assistant.answer == "wait":
+            await anyio.sleep_forever()
         return types.ElicitResult(action=assistant.answer, content={})
 
     program, *words = started([cli.file, "mcp", "serve", *options], cli.environ)

@@ -62,6 +62,10 @@ def create(**values):
     for name, value in values.items():
         click.echo(f"{name}: {value}")
 
+@cloud.command(hidden=True)
+def hidden():
+    """Hide."""
+
 @cloud.command()
 def empty():
     """Take nothing."""
@@ -134,6 +138,7 @@ def offer(program: Program, *patterns: str) -> Offer:
             ["cloud__create", "cloud__empty", "env__deploy", "env__status"],
         ),
         (("env/status",), ["env__status"]),
+        (("cloud/hidden",), ["cloud__hidden"]),
         (("chain",), ["chain"]),
     ],
 )

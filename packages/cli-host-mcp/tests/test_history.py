@@ -102,13 +102,24 @@ def test_a_timeout(recording: Cli) -> None:
 
 
 def test_a_cancelled_call(recording: Cli) -> None:
-    with connected(recording, "2025-11-25") as assistant:
+    """While it runs, waits for its turn, or the user is asked."""
+    with connected(recording, "2025-11-25", "--jobs", "1") as assistant:
         call = assistant.start("app__hang")
         until(lambda: _history(recording, "--running"))
-        call.cancel()
-        until(lambda: _history(recording, "--failed"))
-    (run,) = _history(recording)
-    assert (run["status"], run["signal"]) == (143, 15)
+        waiting = assistant.start("app__show", what="next")
+        assistant.answer = "wait"
+        asked = assistant.start("app__drop", words=["db"])
+        until(lambda: assistant.asked)
+        for number, cancelled in enumerate((asked, waiting, call), 1):
+            cancelled.cancel()
+            until(lambda: len(_history(recording, "--failed")) == number)  # noqa: B023
+    runs = _history(recording)
+    assert {(run["status"], run["signal"]) for run in runs} == {(143, 15)}
+    assert sorted(" ".join([*run["words"], *run["arguments"]]) for run in runs) == [
+        "app drop ********",
+        "app hang",
+        "app show ********",
+    ]
 
 
 def test_a_history_that_is_forbidden_or_cannot_be_written(recording: Cli) -> None:

@@ -211,6 +211,48 @@ def test_a_word_that_the_environment_gives(
     assert offer("destroy").answer("more__two", {"version": "1"}).args == ["dev", "1"]
 
 
+FROM_SERVER = {
+    "MCP_TOKEN": "tok-hunter2",
+    "MCP_PLAIN": "key sesame",
+    "MCP_URL": "https://me:pass-word@host/",
+    "MCP_KEY": "-----BEGIN KEY-----\nbody==",
+}
+
+
+@pytest.mark.parametrize("name", FROM_SERVER)
+def test_a_secret_of_the_server_is_never_shown(
+    cli: Cli, offer: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Also if it is a word of the command line, because a later argument is given."""
+    monkeypatch.setenv(name, FROM_SERVER[name])
+    parts = ("hunter2", "sesame", "pass-word", "body")
+    filled = {"name": "key", "env": name, "secret": name == "MCP_PLAIN"}
+    args = [{"name": "table"}, filled, {"name": "column", "choices": ["id"]}]
+    cli.command("filled", "true\n", args=args, effects="destroy")
+    cli.command("filled below", "true\n")
+    number = {**filled, "name": "--key", "value": "N", "type": "integer"}
+    cli.command("checked", "true\n", args=[number])
+    served = offer("destroy")
+    shown = []
+    try:
+        for tool, given in (
+            ("filled", {"table": "x", "column": "id"}),
+            ("filled", {"table": "x", "column": "name"}),
+            ("filled", {"table": "below", "column": "id"}),
+            ("checked", {}),
+        ):
+            try:
+                call = served.answer(tool, given)
+                shown += [call.line, call.question]
+            except HostError as refused:
+                shown.append(str(refused))
+    finally:
+        shutil.rmtree(cli.root / "commands/filled")
+        shutil.rmtree(cli.root / "commands/checked")
+    assert len(shown) == (4 if name == "MCP_KEY" else 5)
+    assert not [text for text in shown for part in parts if part in text], shown
+
+
 def test_an_option_raises_the_effects(declared: Any) -> None:
     given = {"stage": "dev", "purge": True}
     question = declared("destroy").answer("more__args", given).question

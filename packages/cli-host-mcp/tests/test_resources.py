@@ -29,9 +29,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Cli:
         "app deploy", "echo one; sleep 0.3; echo two\n", effects="destroy", args=args
     )
     cli.command("app never", "true\n", **{"x-mcp": "never"})
-    program = cli.root / "commands/app/deploy/stages"
-    program.write_text(_STAGES)
-    program.chmod(0o755)
+    below = [{"name": "kind", "choices": stages}]
+    cli.command("app deploy small", "true\n", args=below, **{"x-mcp": "never"})
+    for folder in ("app/deploy", "app/deploy/small"):
+        program = cli.root / "commands" / folder / "stages"
+        program.write_text(_STAGES)
+        program.chmod(0o755)
     skill = cli.home / "team/skills/deploying/SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\ndescription: How \x1b[2Jwe deploy\n---\n\x1b[2JAsk.\n")
@@ -111,11 +114,18 @@ def test_what_cannot_be_read(client: Assistant, uri: str, said: str) -> None:
         ("argument", "", {"words": "app/never"}, []),
         (
             "value",
-            "stage",
+            "s",
             {"words": "app/deploy", "argument": "stage"},
             ["stage-a", "stage-b"],
         ),
         ("value", "", {"words": "app/deploy", "argument": "size"}, ["small", "large"]),
+        # These words name a command that is not offered.
+        (
+            "value",
+            "",
+            {"words": "app/deploy", "argument": "size", "stage": "small"},
+            [],
+        ),
         ("value", "e", {"words": "app/deploy", "argument": "region"}, ["eu"]),
         ("value", "", {"words": "app/deploy", "argument": "pin"}, []),
     ],

@@ -113,8 +113,16 @@ def words_before(
                 return None
             return [argument.name] if argument.option else words
         if not argument.option:
-            words.append(others.get(key_of(argument)) or "-")
+            words.append(earlier_value(key_of(argument), others))
     return None
+
+
+def earlier_value(key: str, others: Mapping[str, str]) -> str:
+    """Return the word of an earlier argument, `-` if it is unknown; it is never an option."""
+    value = others.get(key, "")
+    if not value or value.startswith("-"):
+        return "-"
+    return value
 
 
 def check_keys(given: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -328,6 +336,9 @@ def _filled_in(skipped: Sequence[Any], key: str) -> list[str]:
         text = os.environ.get(argument.env, argument.default)
         if text is None:
             raise CallError(f"{key} cannot be given without {key_of(argument)}")
+        if argument.env in os.environ and text.startswith("-"):
+            what = f"{argument.env}: a value must not begin with -"
+            raise CallError(f"{what}, if {key} is given")
         words.append(text)
     return words
 

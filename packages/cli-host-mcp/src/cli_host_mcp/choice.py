@@ -51,11 +51,9 @@ class Choice:
             return "matches --except"
 
         definition = command.definition
-        wish = definition.extra.get(_KEY)
-        if wish == "never":
+        if definition.extra.get(_KEY) == "never":
             return f'its definition has "{_KEY}": "never"'
-        needs_name = definition.hidden or definition.starts_commands or wish == "named"
-        if needs_name and not any(map(self._names, all_words)):
+        if _needs_name(definition) and not any(map(self._names, all_words)):
             return _NEEDS_NAME
         return ""
 
@@ -66,13 +64,13 @@ class Choice:
         if _matches(tool.words, self.left_out):
             return "matches --except"
 
-        definition = tool.definition
-        is_named = self._names(tool.words) or self._names(tool.command.words)
-        wish = definition.extra.get(_KEY)
-        needs_name = definition.starts_commands or wish == "named"
-        if (needs_name or tool.is_hidden) and not is_named:
-            return _NEEDS_NAME
-        if tool.takes_free_words and not self._names(tool.words):
+        if self._names(tool.words):
+            return ""
+        # The name of a whole command offers all of its subcommands but the hidden ones.
+        is_left_out = _needs_name(tool.definition) and not self._names(
+            tool.command.words
+        )
+        if is_left_out or tool.is_hidden_part or tool.takes_free_words:
             return _NEEDS_NAME
         return ""
 
@@ -225,6 +223,12 @@ def choice_of(options: Mapping[str, Any]) -> Choice:
         read_only=options["read_only"],
         allow_sudo=options["allow_sudo"],
     )
+
+
+def _needs_name(definition: Definition) -> bool:
+    """Return whether a command is offered only if its full name is given."""
+    is_wish = definition.extra.get(_KEY) == "named"
+    return bool(definition.hidden or definition.starts_commands or is_wish)
 
 
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cli_host_mcp.arguments import array, check_keys, limited_key, object_of, text_of
+from cli_host_mcp.arguments import (
+    array,
+    check_keys,
+    earlier_value,
+    limited_key,
+    object_of,
+    text_of,
+)
 from cli_host_mcp.problem import CallError
 from host import ClickCommand, ClickParameter, printable
 
@@ -125,7 +132,7 @@ def words_before(
             if other == key:
                 return words + positionals
             if not parameter.option:
-                positionals.append(others.get(other) or "-")
+                positionals.append(earlier_value(other, others))
         words += [*positionals, *part.words[depth : depth + 1]]
     return None
 

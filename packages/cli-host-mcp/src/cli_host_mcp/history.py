@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import anyio
 from mcp.server.context import ServerRequestContext
 
 from cli_host_mcp.offer import Call, RefusedCallError
@@ -58,6 +59,18 @@ def recorded_call(
         raise
     finally:
         record.finish()
+
+
+@contextmanager
+def recorded_if_cancelled(
+    ctx: ServerRequestContext[Any], tool: str, call: Call, confirmation: str
+) -> Iterator[None]:
+    """Record a call if it is cancelled before its run: it is asked about, or waits for its turn."""
+    try:
+        yield
+    except anyio.get_cancelled_exc_class():
+        _record_ended(_client_of(ctx, tool, confirmation), call, _ENDED)
+        raise
 
 
 def record_refusal(ctx: ServerRequestContext[Any], tool: str, call: Call) -> None:

@@ -1,11 +1,11 @@
-"""Mask the values of secrets in a command's output before the output is used."""
+"""Mask the values of secrets in what a client sees: a command's output, and texts about calls."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from host import Variable, hidden_texts, masked
+from host import Definition, Variable, declared_secrets, hidden_texts, masked
 
 MASK = "********"
 
@@ -28,6 +28,29 @@ def secrets_of(
             elif hidden.value != original.value:
                 secrets |= _parts(original.value, hidden.value)
     return set(hidden_texts(secrets))
+
+
+def variables_of(environ: Mapping[str, str]) -> dict[str, Variable]:
+    """Return the variables of an environment, without facts about their sources."""
+    return {name: Variable(name, value, "", 1) for name, value in environ.items()}
+
+
+def without_secrets(
+    texts: Iterable[str], definition: Definition, environ: Mapping[str, str]
+) -> list[str]:
+    """Return texts about a call of a command, with the secrets of `environ` masked.
+
+    The call may have values of variables that the client does not know: see `words_of`.
+    """
+    variables = variables_of(environ)
+    secrets = secrets_of(variables, declared_secrets(definition, variables))
+    hidden = sorted(secrets, key=len, reverse=True)
+    shown = []
+    for text in texts:
+        for secret in hidden:
+            text = text.replace(secret, MASK)
+        shown.append(text)
+    return shown
 
 
 def _parts(value: str, shown: str) -> set[str]:

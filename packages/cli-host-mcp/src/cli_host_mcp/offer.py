@@ -12,9 +12,10 @@ from typing import Any
 from cli_host_mcp import toolbox
 from cli_host_mcp.arguments import strongest_effects
 from cli_host_mcp.choice import Choice, all_commands
+from cli_host_mcp.masking import without_secrets
 from cli_host_mcp.output import escaped
 from cli_host_mcp.problem import CallError, closest
-from cli_host_mcp.tool import Tool, tools_of
+from cli_host_mcp.tool import Tool, runs, tools_of
 from host import Command, HostError, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
@@ -37,7 +38,7 @@ class RefusedCallError(CallError):
     """
 
     def __init__(self, failure: HostError, call: Call) -> None:
-        super().__init__(str(failure))
+        super().__init__(*call.without_secrets([str(failure)]))
         self.call = call
         self.status = failure.status
 
@@ -63,8 +64,14 @@ class Call:
     def line(self) -> str:
         """The command line that a user would type, always on one line."""
         shown = self.program.masked_arguments(self.command, self.args)
+        shown = self.without_secrets(shown)
         words = [self.program.name, *self.command.words, *shown]
         return printable(shlex.join(words))
+
+    def without_secrets(self, texts: Iterable[str]) -> list[str]:
+        """Return texts about the call as the client may see them."""
+        environ = caller_environment()
+        return without_secrets(texts, self.command.definition, environ)
 
 
 class Offer:
@@ -182,10 +189,8 @@ class Offer:
     def _effects(self, call: Call) -> str:
         """Return the effects of a call; raises CallError or UsageError if it may not run."""
         words = call.command.words
-        line = [*words, *call.args]
-        # A word among the arguments may name a command below this one.
-        if call.program.find(line).words != words:
-            raise CallError(f"this call would run another command: {shlex.join(line)}")
+        if not runs(call.program, call.command, [*words, *call.args]):
+            raise CallError(f"this call would run another command: {call.line}")
 
         effects = call.program.effects(call.command, call.args)
         if call.command.definition.starts_commands:
@@ -247,8 +252,7 @@ def _check_path(tool: Tool, call: Call) -> None:
         return
     path = call.program.click_path(call.command, call.args)
     if path != tool.part.words:
-        line = shlex.join([*call.command.words, *call.args])
-        raise CallError(f"this call would run another subcommand: {line}")
+        raise CallError(f"this call would run another subcommand: {call.line}")
 
 
 def _check_tool(name: str, known: Collection[str]) -> None:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
+from cli_host_mcp.masking import without_secrets
 from cli_host_mcp.offer import Offer, caller_environment
 from cli_host_mcp.output import escaped
 from cli_host_mcp.problem import CallError, closest
-from cli_host_mcp.tool import Tool
+from cli_host_mcp.tool import Tool, runs
 from cli_host_mcp.toolbox import tool_name
 from host import Program, printable
 
@@ -181,7 +182,8 @@ class Resources:
             raise CallError("the help page took too long") from None
 
         text = page.stdout.decode("utf-8", "replace")
-        return escaped(text)
+        [shown] = without_secrets([text], command.definition, environ)
+        return escaped(shown)
 
     def _values(self, others: Mapping[str, str], value: str) -> list[str]:
         """Return what Tab offers for an argument; `others` names it and its command."""
@@ -190,8 +192,15 @@ class Resources:
         line = tool.line_before(others.get("argument", ""), others)
         if line is None:
             return []
-        candidates = Program.current().candidates(line, value)
-        return [word for word, _ in candidates]
+        program = Program.current()
+        if not runs(program, tool.command, line):
+            return []
+        values = []
+        for word, _ in program.candidates(line, value):
+            # Tab also offers the commands below this one.
+            if runs(program, tool.command, [*line, word]):
+                values.append(word)
+        return without_secrets(values, tool.definition, caller_environment())
 
 
 def _with_prefix(names: Iterable[str], prefix: str) -> list[str]:

@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 
 from cli_host_mcp.guard import Guard
-from cli_host_mcp.masking import Mask
+from cli_host_mcp.masking import Mask, variables_of
 from cli_host_mcp.output import Lines, Stream
 from cli_host_mcp.problem import SecretsUnknownError
 from cli_host_mcp.processes import GRACE, KILL, TERM, Processes
@@ -150,10 +150,7 @@ class _Running:
             what = "the command was ended, because its secrets are unknown"
             raise SecretsUnknownError(what)
 
-        variables = {}
-        for name, value in self._environ.items():
-            variables[name] = Variable(name, value, "", 1)
-        return variables
+        return variables_of(self._environ)
 
     async def _read_report(self) -> bytes:
         """Read to the end of the report; a command could keep the pipe open behind it."""

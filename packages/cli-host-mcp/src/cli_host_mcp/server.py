@@ -22,9 +22,11 @@ from cli_host_mcp.changes import Changes
 from cli_host_mcp.history import (
     GIVEN,
     NOT_NEEDED,
+    REFUSED,
     record_invalid,
     record_refusal,
     recorded_call,
+    recorded_if_cancelled,
 )
 from cli_host_mcp.masking import secrets_of
 from cli_host_mcp.offer import (
@@ -205,7 +207,8 @@ class Tools:
         Raises CallError, which names the command line to run by hand, if the user did not agree.
         """
         try:
-            return await self._asking.ask(ctx, params, call.question)
+            with recorded_if_cancelled(ctx, params.name, call, REFUSED):
+                return await self._asking.ask(ctx, params, call.question)
         except CallError as failure:
             await anyio.to_thread.run_sync(record_refusal, ctx, params.name, call)
             by_hand = f"to run the command by hand: {call.line}"
@@ -226,7 +229,9 @@ class Tools:
         confirmation = NOT_NEEDED
         if call.question:
             confirmation = GIVEN
-        async with self._turn:
+        with recorded_if_cancelled(ctx, tool, call, confirmation):
+            await self._turn.acquire()
+        try:
             with recorded_call(ctx, tool, call, confirmation) as record:
 
                 def hidden(variables: Mapping[str, Variable]) -> set[str]:
@@ -239,6 +244,8 @@ class Tools:
                 environ = record.recorded.environment(caller_environment())
                 ending = await self._runner.run(call.argv, environ, hidden, progress)
                 record.ended(ending.status)
+        finally:
+            self._turn.release()
         return ending
 
     def _logs(self, ctx: ServerRequestContext[Any]) -> bool:

@@ -44,9 +44,9 @@ class Tool:
         return self.part.description or self.definition.description
 
     @property
-    def is_hidden(self) -> bool:
-        is_hidden_part = self.part is not None and self.part.hidden
-        return self.definition.hidden or is_hidden_part
+    def is_hidden_part(self) -> bool:
+        """Whether click hides the subcommand."""
+        return self.part is not None and self.part.hidden
 
     @property
     def takes_free_words(self) -> bool:
@@ -80,6 +80,14 @@ class Tool:
 
     def effects(self) -> str:
         return arguments.strongest_effects(self.definition)
+
+
+def runs(program: Program, command: Command, line: Sequence[str]) -> bool:
+    """Return whether a line that begins with the words of `command` runs this command.
+
+    The next words of the line may name a command below it.
+    """
+    return bool(program.find(line).words == command.words)
 
 
 def tools_of(program: Program, command: Command) -> list[Tool]:
