@@ -189,7 +189,7 @@ def test_whole_words_are_found_first(cli: Cli) -> None:
     assert find(served, "show arg").startswith("show args: ")
     assert find(served, "nowhere").startswith("nothing found")
     assert len(find(served, "").splitlines()) == len(served)
-    assert find(served * 2, "").startswith("odd (commands: ")
+    assert "odd (commands: " in find(served * 2, "")
 
 
 def test_a_project_needs_its_owners_consent_and_the_users_trust(
