@@ -47,9 +47,10 @@ def without_secrets(
     hidden = sorted(secrets, key=len, reverse=True)
     shown = []
     for text in texts:
+        line = text
         for secret in hidden:
-            text = text.replace(secret, MASK)
-        shown.append(text)
+            line = line.replace(secret, MASK)
+        shown.append(line)
     return shown
 
 
