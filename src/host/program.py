@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from host.arguments.parser import CommandLine, MissingArgumentsError, parse
-from host.arguments.secret_words import masked_words
 from host.asking.prompt import ask_missing
 from host.asking.terminal import can_ask
 from host.caller import FRAMEWORK_NAMES, RUN, allows_questions, is_on
@@ -19,7 +18,13 @@ from host.click.click_child import ClickChild, child_of
 from host.errors import HostError, MissingError, UsageError
 from host.installation import Layout
 from host.launch.plan import find_named
-from host.launch.python_command import ASSUME_YES, INNER_RUN, NO_INPUT, is_told
+from host.launch.python_command import (
+    ASSUME_YES,
+    INNER_RUN,
+    NO_INPUT,
+    is_told,
+    recorded_by_caller,
+)
 from host.listing import Category, Command
 from host.messages import Messages
 from host.pages.explain import plan_of
@@ -33,6 +38,8 @@ from host.variables.layers import Variable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from host.launch.record_for_caller import RecordedRun
+
+_ASSISTANTS = ("agent", "mcp")  # origins that a rule must know, whatever they use
 
 
 class Program:
@@ -313,13 +320,14 @@ class Program:
         return line.effects(self._running(command).definition.effects)
 
     def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
-        """Return `args` for display, with `********` in place of secret values."""
-        command = self._running(command)
-        tree = command.definition.click
-        if tree is not None:
-            masked_words_of_tree: list[str] = tree.masked(args)
-            return masked_words_of_tree
-        return masked_words(command.definition, args)
+        """Return `args` for display, with `********` in place of secret values.
+
+        If the command has `starts_commands`, so have the commands that `args` name.
+        """
+        from host.launch.run_masking import masked_as_declared
+
+        definition = self._running(command).definition
+        return [*masked_as_declared(definition, args, self._session.catalog)]
 
     def click_commands(self, command: Command) -> list[ClickCommand]:
         """Return what click says of a click command: the command itself and its subcommands.
@@ -359,8 +367,10 @@ class Program:
         """Ask the hooks `before_run` about a run that the caller itself starts on other machines.
 
         A run that `Program.run` starts asks them itself. `origin` is as in `record`, and `hosts`
-        has the names of the machines. Raises NotConfirmedError if a plugin refuses the run, or asks
-        a question, which nobody can answer for other machines; also SourceError and UsageError::
+        has the names of the machines. If a coding agent or an assistant has started this command,
+        the functions get that as the origin. Raises NotConfirmedError if a plugin refuses the run,
+        or asks a question, which nobody can answer for other machines; also SourceError and
+        UsageError::
 
             program.permit(("deploy", "app"), args, origin="fleet", hosts=["web1", "web2"])
         """
@@ -370,16 +380,22 @@ class Program:
             return
         # Few installations have such a plugin.
         from host.launch.before_run import check_policies, planned_run, refuse_elsewhere
+        from host.launch.record_this_run import caller_of
         from host.launch.run_masking import masked_arguments, secret_values
 
         run = self._session.run_with_variables(
             command.words, command.definition, self._session.run_environ
         )
         shown = masked_arguments(run, args, secret_values(run))
+        environ = {**self._session.environ, **recorded_by_caller()}
+        _, started_by, client = caller_of(environ)
+        if started_by in _ASSISTANTS:
+            origin = started_by
         planned = planned_run(run).replaced(
             arguments=tuple(shown),
             effects=self.effects(command, args),
             origin=origin,
+            client=client,
             hosts=tuple(hosts),
         )
 
@@ -407,7 +423,8 @@ class Program:
         call reads the command's sources, as `environment` does. With `starts=False`, it reads
         nothing and masks all arguments; then pass all secret values to `RecordedRun.start`. If
         cli.json has `"record": false`, nothing is written. A history that cannot be written is a
-        warning. Raises UsageError if `words` name no command::
+        warning. If a command in Python has `"starts_commands": true` and `"record": false`, its own
+        run is not recorded beside those. Raises UsageError if `words` name no command::
 
             recorded = program.record(words, args, origin="mcp", client={"name": "Editor"})
             done = program.run(words, args, environ=recorded.environment())

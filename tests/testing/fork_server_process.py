@@ -134,7 +134,8 @@ def execve(
     place = words.index("-c")
     for option in words[:place]:
         if option.startswith("-X"):
-            sys._xoptions[option.removeprefix("-X")] = True  # noqa: SLF001
+            name, _, value = option.removeprefix("-X").partition("=")
+            sys._xoptions[name] = value or True  # noqa: SLF001
     sys.argv = ["-c", *words[place + 2 :]]
     sys.modules["__main__"] = ModuleType("__main__")
     sys.modules.pop(_ENTRYPOINT, None)  # it reads the signals when it is imported

@@ -19,12 +19,18 @@ from host import BeforeRun, hookimpl
 
 @hookimpl
 def before_run(installation):
-    yield BeforeRun("rules", "{_MODULES.name}:check", words=("demo",))
+    yield BeforeRun("rules", "{_MODULES.name}:check")
 """
 _RULES = """
 from host import Ask, Refuse
 
 def check(run):
+    if "hunter2" in str(run.arguments):
+        return Refuse("this is a secret")
+    if run.words[0] != "demo":
+        return None
+    if run.origin in ("agent", "mcp") and run.effects == "destroy":
+        return Refuse(f"not for {run.client['name']}")
     if "prod" in run.arguments:
         return Refuse(f"not by {run.origin} on {', '.join(run.hosts)}")
     return Ask("Deploy on a Friday?")
@@ -41,28 +47,42 @@ def ruled(cli: Cli) -> Iterator[Cli]:
     (folder / "hooks.py").write_text(_HOOKS)
     add = [cli.argv("run")[0], "--yes", "self", "plugin", "add", folder]
     subprocess.run(add, env=cli.environ(), check=True, capture_output=True)
-    cli.command("echo ran\n")
+    pin = {"name": "--pin", "value": "PIN", "secret": True}
+    cli.command("echo ran\n", effects="destroy", args=[{"name": "stage"}, pin])
     yield cli
     shutil.rmtree(_MODULES)
 
 
 @pytest.mark.parametrize(
-    ("argument", "said"),
+    ("argument", "env", "said"),
     [
         (
             "prod",
+            {},
             "demo do: refused (plugin rules: rules): not by fleet on web01, web02\n",
         ),
         (
             "dev",
+            {},
             "demo do: nobody can answer for other machines: Deploy on a Friday?; "
-            "to run it by hand, on each of them: cli demo do dev\n",
+            "to run it by hand, on each of them: cli demo do dev '--pin=********'\n",
+        ),
+        (
+            "dev",
+            {"CLAUDECODE": "1"},
+            "demo do: refused (plugin rules: rules): not for claude-code\n",
+        ),
+        (
+            "dev",
+            {"CLI_RECORDED": "0123456789ab:mcp:name=Editor"},
+            "demo do: refused (plugin rules: rules): not for Editor\n",
         ),
     ],
 )
 def test_a_run_passes_the_rules_of_plugins(
-    ruled: Cli, argument: str, said: str
+    ruled: Cli, argument: str, env: dict[str, str], said: str
 ) -> None:
-    done = ruled.run("web[01-02]", "--yes", "demo", "do", argument)
+    words = ("demo", "do", argument, "--pin=hunter2")
+    done = ruled.run("web[01-02]", "--yes", *words, env=env)
     assert (done.status, done.stdout) == (1, b"")
     assert done.stderr == f"cli fleet run: {said}"

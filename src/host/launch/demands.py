@@ -7,7 +7,7 @@ run that is nothing else only inherits its lock.
 import time
 
 from host.caller import RECORD, RECORDED, RUN, is_on, xdg_home
-from host.catalog.run_keys import WAIT
+from host.catalog.run_keys import WAIT, nearest
 from host.errors import HostError
 from host.processes.process import execute
 from host.record_base import Record
@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from host.catalog.definition import Definition
     from host.launch.history_database import RunRecorder
     from host.launch.history_record import EndedRun, StartedRun
     from host.launch.plan import Run
@@ -61,8 +62,14 @@ def demands_of(run: "Run") -> "Demands | None":
     """Return what a run asks of its parent, or None for an ordinary run."""
     supervision = run.supervision
     environ = run.installation.environ
-    is_asked = is_on(environ.get(RECORD))
-    is_recorded = records(run, is_asked=is_asked)
+    after = run.catalog.lock.after_runs_of(run.words)
+    if _records_itself(run.definition):
+        is_recorded = False
+        # In a trace, what it starts is below its own span.
+        after = [call for call in after if call.traced_if]
+    else:
+        is_asked = is_on(environ.get(RECORD))
+        is_recorded = records(run, is_asked=is_asked)
     if is_recorded and RECORDED in environ:
         is_recorded = not _is_recorded_by_caller(run, environ[RECORDED])
 
@@ -70,11 +77,18 @@ def demands_of(run: "Run") -> "Demands | None":
         record=is_recorded,
         seconds=supervision.seconds,
         exclusive=supervision.exclusive,
-        after=run.catalog.lock.after_runs_of(run.words),
+        after=after,
     )
     if demands.need_parent or demands.exclusive:
         return demands
     return None
+
+
+def _records_itself(definition: "Definition") -> bool:
+    """Return whether a command calls `Program.record` for all that it starts: see there."""
+    if not (definition.starts_commands and definition.in_python):
+        return False
+    return nearest(definition.own_supervisions).record is False
 
 
 def _is_recorded_by_caller(run: "Run", variable: str) -> bool:

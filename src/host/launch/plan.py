@@ -399,6 +399,7 @@ class Run(Record):
             assume_yes=self.questions.assume_yes,
             may_ask=self.questions.may_ask,
             is_inner=RUN in self.environ,
+            recorded=self.environ.get(RECORDED, ""),
         )
         return python_exec(argv, environment, self.folders, switches)
 

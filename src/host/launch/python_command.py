@@ -3,6 +3,7 @@
 import _signal  # not `signal`, which would import `enum`
 import sys
 
+from host.caller import RECORDED
 from host.processes.process import Exec
 
 TYPE_CHECKING = False
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 ASSUME_YES = "assume_yes"  # the user agreed, with --yes or CLI_YES
 NO_INPUT = "no_input"  # --no-input or CLI_NO_INPUT forbids questions
 INNER_RUN = "inner_run"  # the run is inside another run
+_RECORDED = "recorded="  # and the value of CLI_RECORDED, if the caller records the run
 
 # The code that starts a command in Python; -m would import `runpy` first. The plugin's folders take
 # the place of the braces.
@@ -50,10 +52,12 @@ def python_exec(
     return Exec(sys.executable, command, environment, holds_interrupt=not is_blocked)
 
 
-def switches_of(*, assume_yes: bool, may_ask: bool, is_inner: bool) -> list[str]:
-    """Return what a command in Python learns from `Program` about the questions of its run.
+def switches_of(
+    *, assume_yes: bool, may_ask: bool, is_inner: bool, recorded: str
+) -> list[str]:
+    """Return what a command in Python learns from `Program` about its run.
 
-    `is_inner` says whether the run is inside another run.
+    `is_inner` says whether the run is inside another run; `recorded` is CLI_RECORDED, or "".
     """
     switches = []
     if assume_yes:
@@ -62,9 +66,17 @@ def switches_of(*, assume_yes: bool, may_ask: bool, is_inner: bool) -> list[str]
         switches.append(NO_INPUT)
     if is_inner:
         switches.append(INNER_RUN)
+    if recorded:
+        switches.append(f"{_RECORDED}{recorded}")
     return switches
 
 
 def is_told(switch: str) -> bool:
     """Return whether `python_exec` passed a switch to this process."""
     return switch in sys._xoptions  # noqa: SLF001 - has no public equivalent
+
+
+def recorded_by_caller() -> dict[str, str]:
+    """Return the variable CLI_RECORDED of this process's own run, if its caller records it."""
+    value = sys._xoptions.get(_RECORDED.rstrip("="))  # noqa: SLF001 - has no public equivalent
+    return {RECORDED: value} if isinstance(value, str) else {}

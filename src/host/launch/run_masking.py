@@ -1,6 +1,7 @@
 """Mask the secrets of a run in its arguments, before they are recorded."""
 
 from host.caller import RUN
+from host.errors import HostError
 from host.secret_names import is_secret
 from host.variables.masking import declared_secrets, masked_lines
 
@@ -8,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from host.catalog.catalog import Catalog
+    from host.catalog.definition import Definition
     from host.launch.plan import Run
 
 MASK = "********"
@@ -64,16 +67,51 @@ def masked_arguments(
     """Return the arguments of a run with `********` in place of `secrets` and secret arguments."""
     if not arguments:
         return ()
+    shown = masked_as_declared(run.definition, arguments, run.catalog)
+    return masked_lines(shown, secrets)
 
-    declared = run.definition.shown_args
-    tree = run.definition.click
+
+def masked_as_declared(
+    definition: "Definition", arguments: "Sequence[str]", catalog: "Catalog"
+) -> "Sequence[str]":
+    """Return the arguments of a command with `********` in place of the secret ones.
+
+    If the command starts others, the arguments may be the line of another command, anywhere behind
+    options that only the command itself knows. So each command that they name masks those behind.
+    """
+    shown = _masked(definition, arguments)
+    if not definition.starts_commands:
+        return shown
+    from host.launch.plan import find_named
+
+    hidden = [*shown]
+    for start, word in enumerate(arguments):
+        if word.startswith("-"):
+            continue
+        try:
+            inner, rest = find_named(arguments[start:], catalog)
+        except HostError:
+            continue  # it cannot run
+        if inner.definition is None or inner.kind != "command":
+            continue
+        first = len(arguments) - len(rest)
+        for position, text in enumerate(_masked(inner.definition, rest), first):
+            if text != arguments[position]:
+                hidden[position] = text
+    return hidden
+
+
+def _masked(definition: "Definition", arguments: "Sequence[str]") -> "Sequence[str]":
+    """Return the arguments, masked, without the commands that they may name."""
+    tree = definition.click
     if tree is not None:
-        arguments = tree.masked(arguments)
-    elif any(argument.secret for argument in declared):
+        masked_by_tree: list[str] = tree.masked(arguments)
+        return masked_by_tree
+    if any(argument.secret for argument in definition.shown_args):
         from host.arguments.secret_words import masked_words  # needed by few commands
 
-        arguments = masked_words(run.definition, arguments)
-    return masked_lines(arguments, secrets)
+        return masked_words(definition, arguments)
+    return arguments
 
 
 def secret_arguments(run: "Run", arguments: "Sequence[str]") -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from host import Ask, BeforeRun, NotConfirmedError, PlannedRun, Refuse
+from host import Ask, BeforeRun, NotConfirmedError, PlannedRun, Program, Refuse
 from host.launch.before_run import check_policies
 from testing.installation import IMPORTABLE, PROJECT, Made, command
 from testing.terminal import Terminal, on_terminal
@@ -145,6 +145,11 @@ def test_a_run_on_other_machines(made: Made) -> None:
         with pytest.raises(NotConfirmedError, match="not on web1"):
             made.program.permit(words, origin="fleet", hosts=["web1"])
     made.program.permit(("other",), origin="fleet", hosts=["web1"])
+
+    # An agent stays who asks.
+    agent = Program.at(made.root, {**os.environ, "HOME": str(made.home), **AGENT})
+    with pytest.raises(NotConfirmedError, match="agents may not destroy anything"):
+        agent.permit(("a", "drop"), origin="fleet", hosts=["web1"])
 
 
 def test_the_rules_of_the_author_s_guide(made: Made) -> None:

@@ -104,6 +104,32 @@ def test_a_run_is_recorded_once(made: Made) -> None:
             assert secret not in file.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("--on x app ship --pin 4711 y", "--on x app ship --pin ******** y"),
+        ("--pin app ship y --pin=4711", "--pin app ship y --pin=********"),
+        ("also --on x app ship --pin 4711", "also --on x app ship --pin ********"),
+        ("app ship --pen 4711", "app ship ******** ********"),
+        ("app --pin 4711", "app --pin 4711"),
+        ("app wrong --pin 4711", "app wrong --pin 4711"),
+    ],
+)
+def test_a_command_that_starts_others_masks_their_secrets(
+    made: Made, words: str, shown: str
+) -> None:
+    made.write(
+        {
+            "commands/also/command.json": command(starts_commands=True),
+            "commands/also/main.sh": "true",
+            "commands/app/wrong/command.json": "{",
+        }
+    )
+    program = program_of(made)
+    masked = program.masked_arguments(program.find(["also"]), words.split())
+    assert masked == shown.split()
+
+
 def test_a_command_that_has_moved(made: Made) -> None:
     """What runs in its place says what is secret, and what it does."""
     made.write(

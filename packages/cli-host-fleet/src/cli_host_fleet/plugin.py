@@ -42,4 +42,6 @@ def discover_commands(
             # Even of `hosts`: --inventory and --ssh-config can start programs, too.
             "starts_commands": True,
         }
+        if word in ("run", "exec"):
+            definition["record"] = False  # `running` records what runs on the hosts
         yield CommandDeclaration(("fleet", word), definition)
