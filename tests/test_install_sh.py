@@ -61,7 +61,9 @@ def checkout(
     for words in ("init", "-q"), ("add", "-A"), ("commit", "-qm", "all"):
         subprocess.run([*git, *words], cwd=target, check=True, capture_output=True)
     bin_dir = ["--bin-dir", f"{env['HOME']}/bin"]
-    done = run("bash", target / "install.sh", *acme, *bin_dir, env=env, cwd=Path("/"))
+    relative = f"{target.name}/install.sh"
+    with_cdpath = {**env, "CDPATH": str(target.parent)}
+    done = run("bash", relative, *acme, *bin_dir, env=with_cdpath, cwd=target.parent)
     assert done[0] == 0, done
     installed, suggestion = done[1].splitlines()
     assert installed.startswith(f"Installed: {env['HOME']}/bin/acme, not on PATH; ")

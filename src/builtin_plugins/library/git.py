@@ -119,7 +119,8 @@ class Git:
         try:
             return self(*arguments)
         except OperationError as error:
-            raise OperationError(f"{address}: {error.what}", error.remedy) from None
+            what = f"{masked_text(address)}: {error.what}"
+            raise OperationError(what, error.remedy) from None
 
     def _reason(self, complaint: str) -> str:
         """Return the line of git's error output that says why it failed."""
@@ -195,9 +196,10 @@ def has_commit(git: Git, commit: str) -> bool:
 def fetch_newest(git: Git) -> tuple[str, str, str]:
     """Fetch the upstream branch of a repository.
 
-    Returns the remote's address, the commit of HEAD, and the newest commit, which may be HEAD.
+    Returns the remote's address without credentials, the commit of HEAD, and the newest commit,
+    which may be HEAD.
     """
-    address = git("ls-remote", "--get-url").decode().strip()
+    address = masked_text(git("ls-remote", "--get-url").decode().strip())
     options = ("--quiet", "--no-tags", "--no-write-fetch-head")
     git.contact(address, "fetch", *options)
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import stat
 from pathlib import Path
 
 from builtin_plugins.library.addresses import bare_address
@@ -29,6 +30,9 @@ def fetch_file(address: str, sha256: str, target: Path, change: Change) -> str:
             )
 
     try:
+        # The address may be from somebody's registry; a device may have no end.
+        if not stat.S_ISREG(os.stat(address).st_mode):
+            raise OperationError(f"{address}: not a regular file")
         if os.path.getsize(address) > MOST_BYTES:
             raise OperationError(f"{address}: larger than {MOST_BYTES} bytes")
         shutil.copyfile(address, target)

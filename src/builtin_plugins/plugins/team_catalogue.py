@@ -20,7 +20,7 @@ from builtin_plugins.plugins.sources.parse import (
     parse_source,
 )
 from builtin_plugins.registry.entry import is_plugin_name
-from host import DefinitionError, OperationError, Problem, UsageError
+from host import DefinitionError, OperationError, Problem, UsageError, masked_text
 from host.errors import InstallationError
 from host.files.json_file import Fields, parse_json
 from host.files.paths import read_regular
@@ -54,9 +54,10 @@ class ListedPlugin(NamedTuple):
         remedy = "add a ref or sha256"
         if self.owner:
             remedy = f"ask {self.owner} for a ref or sha256"
+        source = masked_text(self.source)  # an address may contain a login
         raise OperationError(
             f"{self.name}: the catalogue lists neither a ref nor a sha256",
-            f"{remedy}, or add the plugin from its source: {self.source}",
+            f"{remedy}, or add the plugin from its source: {source}",
         )
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.registry.json_object import text, typed
-from host import PluginError, Problem, Record, folder_fault, is_word
+from builtin_plugins.registry.json_object import text, text_fault, typed
+from host import PluginError, Problem, Record, folder_fault, is_word, masked_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,10 +90,8 @@ def read_path(path: str, values: dict[str, Any]) -> tuple[str, ...] | None:
     for folder in folders:
         if not isinstance(folder, str):
             fault = "expected an array of strings"
-        elif "\0" in folder:
-            fault = "contains a NUL character"
         else:
-            fault = folder_fault(folder)
+            fault = text_fault(folder) or folder_fault(folder)
         if fault:
             raise PluginError(Problem(path, fault, key="path"))
     return tuple(folders)
@@ -223,6 +221,19 @@ class Entry(Record):
     def source_and_ref(self) -> tuple[str, str, str]:
         return self.kind, self.source, self.ref
 
+    def is_same_plugin(self, other: Entry) -> bool:
+        """Return whether `other`, of the same name, is this plugin, perhaps in another version.
+
+        The name of a package is the same in every source.
+        """
+        if self.is_package and other.is_package:
+            return True
+        return (self.kind, self.source) == (other.kind, other.source)
+
+    def hides(self, listed: Entry) -> bool:
+        """Return whether this is the user's own plugin with the name of one that others list."""
+        return self.dev != listed.dev or not self.is_same_plugin(listed)
+
     @property
     def is_users_directory(self) -> bool:
         """Return whether the plugin is the user's own directory, not a copy or a package."""
@@ -326,7 +337,7 @@ def _check_texts(entry: Entry) -> None:
             raise PluginError(Problem(entry.name, what, key=key))
 
     if entry.source and not is_source(entry.kind, entry.source):
-        what = f"{entry.source!r} is not a source of kind {entry.kind}"
+        what = f"{masked_text(entry.source)!r} is not a source of kind {entry.kind}"
         raise PluginError(Problem(entry.name, what, key="source"))
     if entry.version_dir and not _is_version(entry.version_dir, _LONGEST_DIRECTORY):
         what = f"{entry.version!r} is not a valid version"
@@ -399,7 +410,7 @@ def _read_package(plugin: str, item: Any) -> Package:
     name = text(plugin, item, "name")
     version = text(plugin, item, "version")
     file = text(plugin, item, "file")
-    url = text(plugin, item, "url")
+    url = masked_text(text(plugin, item, "url"))
     hashes = typed(plugin, item, "sha256", list, "an array of strings")
     built = typed(plugin, item, "built", bool, "true or false")
 

@@ -36,11 +36,24 @@ def typed(
 def text(path: str, values: dict[str, Any], key: str) -> str:
     """Return the string at `key`, or "" if it is absent or null.
 
-    Raises PluginError if the value is not a string or contains a NUL character.
+    Raises PluginError if the value is not a string, or for what `text_fault` returns.
     """
     value: str | None = typed(path, values, key, str, "a string")
     if value is None:
         return ""
-    if "\0" in value:
-        raise PluginError(Problem(path, "contains a NUL character", key=key))
+    fault = text_fault(value)
+    if fault:
+        raise PluginError(Problem(path, fault, key=key))
     return value
+
+
+def text_fault(value: str) -> str:
+    """Return why no path or argument can be `value`, or "" if one can."""
+    if "\0" in value:
+        return "contains a NUL character"
+    try:
+        # A path that is no UTF-8 has the surrogates of `os.fsdecode`.
+        value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return "contains a lone surrogate"
+    return ""

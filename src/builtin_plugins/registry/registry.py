@@ -159,10 +159,13 @@ class Registry:
             self.local = _without(self.local, name)
 
     def is_shared(self, name: str) -> bool:
-        """Return whether the entry of that name is in a file that a team shares."""
-        if self.local is None:
+        """Return whether the plugin of that name is in a file that a team shares."""
+        item = _item(self.values, name)
+        if self.local is None or item is None:
             return False
-        return _item(self.values, name) is not None
+        shared = _shared_entry(item)
+        entry = self.entries.get(name)
+        return shared is None or entry is None or not entry.hides(shared)
 
 
 def _only_disables(item: dict[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from builtin_plugins.self_commands.decorator import argument, self_command
 from builtin_plugins.self_commands.templates import fill_template
 from builtin_plugins.team.init import source_of_installation
 from builtin_plugins.team.source import team_source
-from host import UsageError
+from host import UsageError, printable
 from host.session.session import Session
 
 _SCHEMES = ("https", "ssh", "git", "file")
@@ -36,7 +36,12 @@ def publish_installer(session: Session, source: str | None) -> None:
         what = f"{address}: {scheme} is not safe for an installer"
         raise UsageError(what, f"use {', '.join(_SCHEMES[:-1])} or {_SCHEMES[-1]}")
 
-    program = session.program
+    for text in (session.program, address):
+        # The script's comment would end at a line break.
+        if printable(text) != text:
+            raise UsageError(f"{text}: contains a control character")
+
+    program = shlex.quote(session.program)
     quoted = shlex.quote(address)
     values = {
         "WHAT": f"{program} from {quoted}",

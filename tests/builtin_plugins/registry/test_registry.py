@@ -136,6 +136,8 @@ BAD: dict[str, dict[str, Any]] = {
     "kind": {"kind": "x"},
     "source": {"source": 1},
     "NUL": {"source": "a\0"},
+    "surrogate": {"source": "https://h.test/\ud800"},
+    "surrogate in a path": {"path": ["\ud800"]},
     "enabled": {"enabled": 1},
     "dev": {"dev": "yes"},
     "commit": {"commit": "../../../../x"},
@@ -290,10 +292,14 @@ def test_a_personal_entry_replaces_the_whole_shared_entry(tmp_path: Path) -> Non
     _write_both(tmp_path, [_SHARED.fields()], [])
     registry = read_registry(str(tmp_path))
     registry.put(_PERSONAL)
+    assert registry.is_shared("acme")
     write_registry(registry, AREA)
 
     _write_both(tmp_path, [_NEXT.fields()], _personal_items(tmp_path))
-    assert read_registry(str(tmp_path)).entries == {"acme": _PERSONAL}
+    registry = read_registry(str(tmp_path))
+    assert registry.entries == {"acme": _PERSONAL}
+    # A plugin from another source is the user's own, who may remove it.
+    assert not registry.is_shared("acme")
 
 
 def test_what_only_the_user_disables_follows_the_team(tmp_path: Path) -> None:

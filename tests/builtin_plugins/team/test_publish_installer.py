@@ -90,6 +90,11 @@ def test_without_a_known_source_it_must_be_named(tmp_path: Path) -> None:
     assert (
         "self init --from https://git.example.com/cli.git --name acme" in named.stdout
     )
+    odd = tmp_path / "odd\ntouch x"
+    odd.mkdir()
+    refused = team.colleague.run("self", "publish-installer", str(odd))
+    assert (refused.status, refused.stdout) == (2, "")
+    assert refused.stderr.endswith("\\ntouch x: contains a control character\n")
 
 
 @pytest.mark.parametrize(

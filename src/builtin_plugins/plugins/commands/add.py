@@ -400,11 +400,7 @@ def _entry_of_name(given: Entry, change: Change) -> Entry | None:
     package is the same in every source.
     """
     former = change.registry.entries.get(given.name)
-    if former is None:
-        return None
-    if former.is_package and given.is_package:
-        return former
-    if not _has_same_source(former, given):
+    if former is not None and not former.is_same_plugin(given):
         raise _name_is_taken(former, given, change)
     return former
 

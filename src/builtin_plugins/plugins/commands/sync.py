@@ -89,7 +89,10 @@ def install_missing(
 def missing_entries(
     session: Session, listed: Registry, registry: Registry
 ) -> Iterator[Entry]:
-    """Yield the entries in `listed` whose version is not the current one; `registry` is our own."""
+    """Yield the entries in `listed` whose version is not the current one; `registry` is our own.
+
+    What the user chose for a plugin stays, and so does another plugin of that name.
+    """
     plugins_dir = session.installation.plugins_dir
     for entry in listed.entries.values():
         recorded = registry.entries.get(entry.name)
@@ -102,8 +105,23 @@ def missing_entries(
         if entry.is_linked:
             what = f"{entry.name} is a directory on another machine"
             session.messages.warn(f"{what}; add your own copy of it")
+        elif recorded is not None and recorded.hides(entry):
+            what = f"{entry.name} is the name of a plugin of your own, which stays"
+            remove = f"{session.program} self plugin remove {entry.name}"
+            session.messages.warn(f"{what}; to use the listed one, first: {remove}")
         elif not entry.is_in_environment:
-            yield entry
+            yield _with_choices(entry, recorded)
+
+
+def _with_choices(entry: Entry, recorded: Entry | None) -> Entry:
+    """Return `entry` with what the user chose by options of `plugin add` for the recorded one."""
+    if recorded is None:
+        return entry
+    scripts = recorded.scripts or entry.scripts
+    path = entry.path
+    if recorded.path == ():
+        path = ()
+    return entry.replaced(scripts=scripts, path=path)
 
 
 def restore_plugins(

@@ -119,7 +119,7 @@ def test_a_checksum_is_checked(install: Install, tmp_path: Path) -> None:
 def test_entries_that_cannot_be_added(install: Install, tmp_path: Path) -> None:
     repository, entry = deploy(tmp_path)
     loose = {"name": "loose", "source": repository.url, "owner": "Ann"}
-    alone = {"name": "alone", "source": "./here"}
+    alone = {"name": "alone", "source": "https://u:s3cr3t@h.test/x?token=s3cr3t"}
     local = {"name": "local", "source": str(tmp_path), "ref": "v1"}
     made = install(team(listed_in(tmp_path / "c.json", entry, loose, alone, local)))
     lacks = "the catalogue lists neither a ref nor a sha256"
@@ -131,6 +131,7 @@ def test_entries_that_cannot_be_added(install: Install, tmp_path: Path) -> None:
     )
     done = plugin(made, "add", "alone")
     assert f"cli: alone: {lacks}; add a ref or sha256, or " in done.stderr
+    assert done.stderr.endswith(" https://…@h.test/x?token=…\n")
     done = plugin(made, "add", "local")
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr.startswith(

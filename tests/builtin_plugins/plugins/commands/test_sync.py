@@ -37,24 +37,33 @@ def test_two_installations(
     shutil.copy(ours.root / "plugins/registry.json", team)
     own = write_tree(tmp_path / "own", plugin_files("own/hi"))
     plugin(theirs, "add", str(own))
+    values = json.loads(team.read_text())
+    values["plugins"].append({**registry(ours)["acme"], "name": "own"})
+    team.write_text(json.dumps(values))
     dry = plugin(theirs, "sync", str(team), "--dry-run")
     assert dry.status == 0
     assert set(registry(theirs)) == {"own"}
     done = plugin(theirs, "sync", str(team))
     assert done.status == 0, done.stderr
     assert "mine is a directory on another machine" in done.stderr
+    stays = (
+        "own is the name of a plugin of your own, which stays; to use the listed one, "
+    )
+    assert f"{stays}first: cli self plugin remove own" in done.stderr
     assert set(registry(theirs)) == {"own", "acme", "packed"}
+    assert registry(theirs)["own"]["source"] == str(own)
     for name in ("acme", "packed"):
         for key in ("commit", "sha256", "source", "ref", "enabled", "version", "kind"):
             assert registry(theirs)[name][key] == registry(ours)[name][key], (name, key)
     assert theirs.run("git", "one").stdout == "one\n"
     assert theirs.run("git", "two").status == 2
     assert theirs.run("packed", "hi").status == 2
+    plugin(theirs, "add", repository.url, "--under", "below")
     plugin(ours, "update", "acme")
     shutil.copy(ours.root / "plugins/registry.json", team)
     assert "acme (git, " in plugin(theirs, "sync", str(team), "--dry-run").stdout
     assert plugin(theirs, "sync", str(team)).status == 0
-    assert theirs.run("git", "two").stdout == "two\n"
+    assert theirs.run("below", "git", "two").stdout == "two\n"
 
 
 def test_a_registry_that_came_by_itself(install: Install, tmp_path: Path) -> None:
@@ -128,6 +137,7 @@ def test_a_hostile_registry_file(install: Install, tmp_path: Path) -> None:
             "commit": "0" * 40,
         },
         {"name": "e", "kind": "archive", "source": "/etc/passwd", "sha256": "0" * 64},
+        {"name": "g", "kind": "archive", "source": "/dev/zero", "sha256": "0" * 64},
         {"name": "../f", "kind": "git", "source": "file:///x", "commit": "0" * 40},
     ]
     team = tmp_path / "team.json"
@@ -135,6 +145,7 @@ def test_a_hostile_registry_file(install: Install, tmp_path: Path) -> None:
     done = plugin(made, "sync", str(team))
     assert done.status == 1
     assert "Traceback" not in done.stderr
+    assert "g: /dev/zero: not a regular file\n" in done.stderr
     assert registry(made) == {}
     assert not mark.exists()
 

@@ -22,7 +22,7 @@ from threading import Barrier, Thread
 import pytest
 
 from builtin_plugins.library import git as git_calls
-from builtin_plugins.library.git import Git, login_of
+from builtin_plugins.library.git import Git, fetch_newest, login_of
 from builtin_plugins.plugins.sources.git import write_commit
 from host.errors import HostError
 from host.variables.masking import masked_text
@@ -749,6 +749,14 @@ def test_logins() -> None:
         assert login_of(address) == {}, address
 
 
+def test_an_error_shows_no_login_of_a_remote(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "team", plugin_files())
+    repository.git("remote", "add", "origin", "https://bob:S3CRET@127.0.0.1:1/x.git")
+    git = Git(str(repository.path), os.environ, 10)
+    with pytest.raises(HostError, match=r"^https://…@127.0.0.1:1/x.git: git fetch"):
+        fetch_newest(git)
+
+
 MASKED = {
     "no address: a@b.test": "no address: a@b.test",
     "no password: podman:@all": "no password: podman:@all",
@@ -811,7 +819,11 @@ def test_credentials_that_somebody_wrote_into_the_registry_are_not_shown(
 ) -> None:
     made = install()
     entry = {"name": "a", "kind": "git", "source": "https://bob:S3CRET@localhost/x.git"}
-    made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [entry]}})
+    entry["packages"] = [
+        {"name": "a", "version": "1", "sha256": [], "url": entry["source"]}
+    ]
+    bad = {"name": "b", "kind": "archive", "source": "ftp://bob:S3CRET@localhost/x.zip"}
+    made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [entry, bad]}})
     for words in (
         ["list", "--format", "json"],
         ["show", "a"],
