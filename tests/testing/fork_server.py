@@ -113,7 +113,7 @@ class ForkServer:
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         relays = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.address = f"cli-tests-{os.getpid()}-{len(_servers)}"
+        self.address = f"cli-tests-{os.getpid()}-{id(self)}"
         relays.bind(f"\0{self.address}")
         relays.listen()
         with theirs, relays:
