@@ -236,7 +236,7 @@ class Offer:
     def _question(self, call: Call, effects: str) -> str:
         """Return the question for the user, or "" if the call needs no consent."""
         confirm = call.command.definition.confirm
-        if os.environ.get("CLI_YES") == "1":
+        if call.program.assume_yes:
             confirm = ""  # the user has agreed to what definitions ask
         if not confirm and effects not in self._asks:
             return ""
