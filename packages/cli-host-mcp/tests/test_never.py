@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -223,10 +224,10 @@ def test_an_agreement_cannot_be_made_up(cli: Cli) -> None:
     }
     yes = {"agree": {"action": "accept", "content": {}}}
 
-    def call(word: str, **more: Any) -> dict[str, Any]:
+    def call(word: str, pin: str = "1", **more: Any) -> dict[str, Any]:
         body = {
-            "name": "risk__drop",
-            "arguments": {"words": [word]},
+            "name": "drop",
+            "arguments": {"what": word, "pin": pin},
             "_meta": envelope,
             **more,
         }
@@ -235,22 +236,27 @@ def test_an_agreement_cannot_be_made_up(cli: Cli) -> None:
         found: dict[str, Any] = received(server)["result"]
         return found
 
+    args = [{"name": "what"}, {"name": "--pin", "value": "PIN", "secret": True}]
+    cli.command("drop", 'echo "dropped $ARG_WHAT"\n', effects="destroy", args=args)
     with cli.serve() as server:
         made_up = call("a", requestState="x", inputResponses=yes)
         state = made_up["requestState"]
         other = call("b", requestState=state, inputResponses=yes)
+        other_state = other["requestState"]
+        unseen = call("b", "2", requestState=other_state, inputResponses=yes)
         used = call("a", requestState=state, inputResponses=yes)
-        assert [one["resultType"] for one in (made_up, other, used)] == [
+        assert [one["resultType"] for one in (made_up, other, unseen, used)] == [
             "input_required"
-        ] * 3
+        ] * 4
         asked = used["inputRequests"]["agree"]["params"]["message"]
-        assert asked == "Run cli risk drop a? It may destroy something."
+        assert asked == "Run cli drop --pin '********' a? It may destroy something."
         done = call("a", requestState=used["requestState"], inputResponses=yes)
         assert done["content"][0]["text"] == "dropped a\n"
         assert call("a", requestState=used["requestState"], inputResponses=yes)[
             "inputRequests"
         ]
         server.terminate()
+    shutil.rmtree(cli.root / "commands/drop")
 
 
 def test_a_closed_stdout_ends_the_server(cli: Cli) -> None:

@@ -14,6 +14,7 @@ from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from cli_host_mcp.offer import Call
 from cli_host_mcp.problem import CallError
 
 _KEY = "agree"
@@ -26,13 +27,13 @@ class Asking:
     """Asks questions and remembers the open ones; each question accepts one answer."""
 
     def __init__(self) -> None:
-        self._open: dict[str, tuple[str, float]] = {}
+        self._open: dict[str, tuple[tuple[str, ...], float]] = {}
 
     async def ask(
         self,
         ctx: ServerRequestContext[Any],
         params: types.CallToolRequestParams,
-        question: str,
+        call: Call,
     ) -> types.InputRequiredResult | None:
         """Return None if the user agreed, or the result that makes the client ask.
 
@@ -43,17 +44,17 @@ class Asking:
                 "the command needs the user's consent, and this client cannot ask"
             )
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            await self._request(ctx, question)
+            await self._request(ctx, call.question)
             return None
 
         if params.request_state is None or not params.input_responses:
-            return self._required(question)
+            return self._required(call)
 
-        # The answer counts only for the question that was asked: the client could repeat the call
-        # with other arguments, or use an answer twice.
-        asked, until = self._open.pop(params.request_state, ("", 0.0))
-        if asked != question or time.monotonic() > until:
-            return self._required(question)
+        # The answer counts only for the call that was asked about: the client could repeat it with
+        # other arguments, which the question may mask, or use an answer twice.
+        asked, until = self._open.pop(params.request_state, ((), 0.0))
+        if asked != _asked(call) or time.monotonic() > until:
+            return self._required(call)
 
         answer = params.input_responses.get(_KEY)
         if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
@@ -71,23 +72,28 @@ class Asking:
         if answer.action != "accept":
             raise CallError("the user did not agree")
 
-    def _required(self, question: str) -> types.InputRequiredResult:
-        """Return the result that makes the client ask, and remember the question."""
+    def _required(self, call: Call) -> types.InputRequiredResult:
+        """Return the result that makes the client ask, and remember the call."""
         # A client that never answers must not fill the memory: the oldest question is dropped.
         while len(self._open) >= _MOST_OPEN:
             oldest = next(iter(self._open))
             del self._open[oldest]
 
         state = secrets.token_urlsafe(16)
-        self._open[state] = (question, time.monotonic() + _SECONDS)
+        self._open[state] = (_asked(call), time.monotonic() + _SECONDS)
 
         form = types.ElicitRequestFormParams(
-            message=question, requested_schema=_NOTHING_TO_FILL_IN
+            message=call.question, requested_schema=_NOTHING_TO_FILL_IN
         )
         request = types.ElicitRequest(params=form)
         return types.InputRequiredResult(
             input_requests={_KEY: request}, request_state=state
         )
+
+
+def _asked(call: Call) -> tuple[str, ...]:
+    """Return what an answer agrees to: the question and the words of the command line."""
+    return (call.question, *call.argv)
 
 
 def _can_ask(ctx: ServerRequestContext[Any]) -> bool:

@@ -208,7 +208,7 @@ class Tools:
         """
         try:
             with recorded_if_cancelled(ctx, params.name, call, REFUSED):
-                return await self._asking.ask(ctx, params, call.question)
+                return await self._asking.ask(ctx, params, call)
         except CallError as failure:
             await anyio.to_thread.run_sync(record_refusal, ctx, params.name, call)
             by_hand = f"to run the command by hand: {call.line}"
