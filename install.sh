@@ -71,7 +71,7 @@ case $own_name in
     ;;
 esac
 
-root=$(CDPATH= cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+root=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 venv=$root/.venv
 home=${HOME:-$(cd ~ && pwd)}
 mark="# added by install.sh of $root"
