@@ -1,4 +1,4 @@
-"""The hook `before_run` of another plugin: a run on hosts passes it before anything connects."""
+"""The hooks of another plugin: a run on hosts passes `before_run` before anything connects."""
 
 from __future__ import annotations
 
@@ -15,14 +15,23 @@ from conftest import Cli
 
 _MODULES = Path(sysconfig.get_path("purelib"), f"cli_host_fleet_rules_{os.getpid()}")
 _HOOKS = f"""
-from host import BeforeRun, hookimpl
+from host import AfterRun, BeforeRun, hookimpl
 
 @hookimpl
 def before_run(installation):
     yield BeforeRun("rules", "{_MODULES.name}:check")
+
+@hookimpl
+def after_run(installation):
+    yield AfterRun("log", "{_MODULES.name}:log")
 """
 _RULES = """
+import os
 from host import Ask, Refuse
+
+def log(run):
+    with open(os.environ["HOME"] + "/log", "a") as file:
+        print(*run.words, run.origin, *[host["host"] for host in run.hosts], file=file)
 
 def check(run):
     if "hunter2" in str(run.arguments):
@@ -86,3 +95,8 @@ def test_a_run_passes_the_rules_of_plugins(
     done = ruled.run("web[01-02]", "--yes", *words, env=env)
     assert (done.status, done.stdout) == (1, b"")
     assert done.stderr == f"cli fleet run: {said}"
+
+
+def test_a_plugin_gets_a_finished_run_once(ruled: Cli) -> None:
+    assert ruled.fleet("exec", *ruled.on("web01"), "true").status == 0
+    assert (ruled.home / "log").read_text() == "fleet exec fleet web01\n"
