@@ -5,18 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from testing.installation import Made, Result
 from testing.plugin_sources import Repository, plugin_files
 
 CLI = {"name": "acme", "description": "Acme's own", "version": "1.0.0"}
 
+# A registry.json with a directory that is not in the repository.
+LINKED = {
+    "version": "1.0.0",
+    "plugins": [{"name": "lk", "kind": "local", "source": "/tmp"}],
+}
+
 
 def script(says: str) -> str:
     return f"#!/bin/sh\n# Says {says}\necho {says}\n"
 
 
-def registry_of(plugin: Repository) -> dict[str, object]:
+def registry_of(plugin: Repository) -> dict[str, Any]:
     """Return a registry.json with the newest commit of the plugin `ops`."""
     commit = plugin.git("rev-parse", "HEAD")
     entry = {"name": "ops", "kind": "git", "source": plugin.url, "commit": commit}

@@ -81,6 +81,12 @@ class Transaction:
             is_present = make_source(former).is_present(self.plugins_dir)
         return plan_change(self.registry, version, is_present=is_present)
 
+    def refresh(self) -> None:
+        """Read the registry again if its files have changed."""
+        if not self.registry.is_unchanged:
+            self.registry = read_registry(self.plugins_dir)
+            self._on_disk = dict(self.registry.entries)
+
     @contextmanager
     def locked(self, on_wait: OnWait | None) -> Iterator[None]:
         """Hold the file lock on `plugins/`, with the registry as it is on the disk now.
@@ -89,9 +95,7 @@ class Transaction:
         whatever nobody uses is removed from `.versions`.
         """
         with file_lock(os.path.realpath(self.plugins_dir), on_wait):
-            if not self.registry.is_unchanged:
-                self.registry = read_registry(self.plugins_dir)
-                self._on_disk = dict(self.registry.entries)
+            self.refresh()
             try:
                 yield
             finally:

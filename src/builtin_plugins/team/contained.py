@@ -1,18 +1,19 @@
 """The plugins that a team's source contains, read from their files; none of their code is run."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from builtin_plugins.library.git import Git
 from builtin_plugins.plugins.directory_contents import read_contents
 from builtin_plugins.plugins.preview import plan_lines
 from builtin_plugins.registry.directory import find_directory_plugins
-from builtin_plugins.registry.registry import read_registry
+from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.registry import Registry, read_registry
 from builtin_plugins.registry.version import (
     PluginVersion,
     relocated,
 )
-from host import HostError
+from host import HostError, OperationError, masked_text
 from host.session.session import Session
 
 
@@ -34,6 +35,31 @@ def contained_plugins(session: Session, called: str = "") -> dict[str, PluginVer
         problems = [relocated(problem, root, called) for problem in version.problems]
         contained[plugin.entry.name] = version.replaced(problems=tuple(problems))
     return contained
+
+
+def read_team_registry(
+    staged: Session, called: str, own: Mapping[str, Entry]
+) -> Registry:
+    """Return the registry in the files of a team's source, which problems name `called`.
+
+    `own` has the entries that the user has already. Raises HostError if the registry cannot be
+    read, or lists a directory elsewhere: anybody may have made one of its name on this machine.
+    """
+    root = staged.layout.root
+    try:
+        listed = read_registry(staged.installation.plugins_dir)
+    except HostError as error:
+        raise type(error)(relocated(error.problem, root, called)) from None
+    listed.problems = [relocated(one, root, called) for one in listed.problems]
+
+    for name, entry in listed.entries.items():
+        if not (entry.is_linked and entry.source):
+            continue
+        if name not in own or own[name].source_and_ref != entry.source_and_ref:
+            place = masked_text(entry.source)
+            what = f"{called}: registry.json lists {name} in {place}, outside of it"
+            raise OperationError(what, "remove the entry, or add a git repository")
+    return listed
 
 
 def _readable_version(plugin: PluginVersion) -> PluginVersion:

@@ -15,7 +15,7 @@ from builtin_plugins.plugins.change import (
 from builtin_plugins.plugins.collisions import check_collisions
 from builtin_plugins.plugins.commands import sync
 from builtin_plugins.plugins.directory_contents import read_commands
-from builtin_plugins.plugins.preview import command_lines, preview
+from builtin_plugins.plugins.preview import command_lines
 from builtin_plugins.plugins.sources.base import PluginSource
 from builtin_plugins.plugins.transaction import begin
 from builtin_plugins.program import completion_code, shipped_files
@@ -30,6 +30,7 @@ from builtin_plugins.registry.entry import LOCAL
 from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.team.contained import (
     contained_plugins,
+    read_team_registry,
     show_contained,
 )
 from builtin_plugins.team.source import (
@@ -139,6 +140,7 @@ def _make(
 
     _complete(source, change, name)
     staged = session_of(change.session, change.files, name)
+    read_team_registry(staged, source.entry.source, {})
     _show_commands(source, root, name, change, staged)
 
     contained = contained_plugins(staged, source.entry.source)
@@ -167,11 +169,7 @@ def _add_plugins(staged: Session, seconds: float) -> list[PluginVersion]:
         listed = transaction.registry
         plans = []
         for entry in sync.missing_entries(staged, listed, listed):
-            part = transaction.stage()
-            plan = sync.restored_plan(
-                entry, transaction, part, yes=False, builds=not entry.is_package
-            )
-            preview(staged, plan)
+            plan, part = sync.fetch_plugin(entry, transaction)
             versions.append(plan.version)
             check_collisions(plan.version, part, force=True)
             if not entry.is_package:
@@ -274,9 +272,9 @@ def _write_local_registry(root: str) -> None:
     atomic.write_file(local, json.dumps(empty))
 
 
-def session_of(session: Session, root: str, name: str) -> Session:
-    """Return a session of the installation at `root`."""
-    layout = Layout(name, root, config_file(root))
+def session_of(session: Session, root: str, name: str, config: str = "") -> Session:
+    """Return a session of the installation at `root`, with the cli.json `config` if not ""."""
+    layout = Layout(name, root, config or config_file(root))
     return Session(
         layout,
         session.environ,
@@ -345,8 +343,7 @@ def _finish(
         path = completion_code.start_up_file(shell, name, environ)
         lines.append(f"Tab completion is installed in {path}; open a new shell")
 
-    session.show_lines(
-        *lines,
-        f"start with: {start.word}",
-        f"to stay current: {start.word} self sync",
-    )
+    lines.append(f"start with: {start.word}")
+    if source.is_from_git:
+        lines.append(f"to stay current: {start.word} self sync")
+    session.show_lines(*lines)

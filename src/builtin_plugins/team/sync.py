@@ -14,11 +14,18 @@ from builtin_plugins.library.git import (
     fetch_newest,
 )
 from builtin_plugins.plugins.change import Change, begin_change_in
-from builtin_plugins.plugins.commands.sync import install_missing
+from builtin_plugins.plugins.commands.sync import (
+    check_usable,
+    fetch_plugins,
+    install_missing,
+    install_plugins,
+    missing_entries,
+)
 from builtin_plugins.plugins.directory_contents import read_commands
 from builtin_plugins.plugins.preview import change_lines, plan_lines
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.sources.git import write_commit
+from builtin_plugins.plugins.transaction import begin
 from builtin_plugins.program.shipped_files import (
     CLI_JSON,
     has_repository,
@@ -26,20 +33,28 @@ from builtin_plugins.program.shipped_files import (
     renew,
     unchanged_files,
 )
-from builtin_plugins.registry.entry import VERSIONS
+from builtin_plugins.registry.entry import VERSIONS, Entry
 from builtin_plugins.registry.registry import (
+    Registry,
     local_path,
     read_registry,
     registry_path,
 )
-from builtin_plugins.registry.version import PluginVersion
 from builtin_plugins.self_commands.decorator import TIMEOUT, YES, self_command
-from builtin_plugins.team.contained import changed_lines
-from builtin_plugins.team.init import prepare_git, session_of
+from builtin_plugins.team.contained import (
+    changed_lines,
+    read_team_registry,
+)
+from builtin_plugins.team.init import (
+    prepare_git,
+    session_of,
+    source_of_installation,
+)
 from builtin_plugins.team.source import (
     check_configuration,
     check_installation,
     check_no_launcher,
+    config_file,
 )
 from host import OperationError, printable
 from host.record_base import CommandTree
@@ -74,36 +89,30 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
 
     if is_git:
         restore_lost_files(session)
-    plugins_dir = session.installation.plugins_dir
-    former_plugins = _plugins(plugins_dir)
+        area = os.path.join(session.installation.plugins_dir, VERSIONS)
+        make_directory(area)
+        with begin_change_in(session, area, timeout) as change:
+            if _to_newest(change, yes):
+                return
+    else:
+        source = source_of_installation(root, session.environ)
+        if source:
+            what = "which is no git repository, so its commands are not updated"
+            session.show_lines(f"{session.program}: made from {source}, {what}")
 
-    area = os.path.join(plugins_dir, VERSIONS)
-    make_directory(area)
-    is_agreed = False
-    with begin_change_in(session, area, timeout) as change:
-        if is_git:
-            is_agreed = _to_newest(change, yes)
-            # A repository that was cloned by hand was never prepared by `self init --from`.
-            if not os.path.lexists(local_path(plugins_dir)):
-                prepare_git(root, session.environ)
-        renew(root, change.messages.line)
+    _complete(session)
+    shared = registry_path(session.installation.plugins_dir)
+    install_missing(session, shared, dry_run=False, yes=yes, timeout=timeout)
 
-    # The new cli.json may name another directory for plugins.
-    synced = session_of(session, root, session.program)
-    plugins_dir = synced.installation.plugins_dir
-    install_missing(
-        synced,
-        registry_path(plugins_dir),
-        dry_run=False,
-        yes=yes,
-        timeout=timeout,
-        is_agreed=is_agreed,
-    )
 
-    for name, plugin in _plugins(plugins_dir).items():
-        former = former_plugins.get(name, plugin)
-        if former.entry.version_dir != plugin.entry.version_dir:
-            session.show_lines(*plan_lines(former, plugin))
+def _complete(session: Session) -> None:
+    """Write what git does not have: its ignore patterns, and the files of this program."""
+    root = session.layout.root
+    local = local_path(session.installation.plugins_dir)
+    # A repository that was cloned by hand was never prepared by `self init --from`.
+    if has_repository(root) and not os.path.lexists(local):
+        prepare_git(root, session.environ)
+    renew(root, session.messages.line)
 
 
 def restore_lost_files(session: Session) -> None:
@@ -145,12 +154,52 @@ def _to_newest(change: Change, yes: bool) -> bool:
     _write_aside(change, git, old, new, address)
     replaceable = unchanged_files(root, session.program)
     check_fast_forward(git, old, new, replaceable=replaceable)
-    _show_changes(change, git, old, new, address)
-    session.ask_to_continue("Update?", yes, "nothing was changed")
+    staged = session_of(session, change.files, session.program)
+    own = read_registry(session.installation.plugins_dir)
+    listed = read_team_registry(staged, address, own.entries)
+    _show_changes(change, git, staged, old, new, address)
+    session.messages.warn(*listed.problems)
 
-    with signals_blocked(), file_lock(os.path.realpath(root), session.messages.line):
-        git("merge", "--ff-only", "--quiet", new)
+    # The new cli.json may name another directory for plugins.
+    config = config_file(change.files)
+    synced = session_of(session, root, session.program, config)
+    with begin(synced, change.seconds) as transaction:
+        missing = [*missing_entries(synced, listed, transaction.registry)]
+        fetched = fetch_plugins(transaction, missing, raises=False)
+        _show_other_choices(session, staged, listed)
+        session.ask_to_continue("Update?", yes, "nothing was changed")
+
+        with (
+            signals_blocked(),
+            file_lock(os.path.realpath(root), session.messages.line),
+        ):
+            git("merge", "--ff-only", "--quiet", new)
+        _complete(synced)
+        install_plugins(transaction, fetched, yes=yes)
+    check_usable(listed)
     return True
+
+
+def _show_other_choices(session: Session, staged: Session, listed: Registry) -> None:
+    """Show the plugins whose version stays, but whose entry names other hooks, for example."""
+    plugins_dir = session.installation.plugins_dir
+    former = read_registry(plugins_dir, registry_path(plugins_dir)).entries
+    for name, entry in listed.entries.items():
+        before = former.get(name, Entry(name, entry.kind))
+        is_same_version = entry.version_dir == before.version_dir
+        if not is_same_version or _choices(entry) == _choices(before):
+            continue
+
+        place = plugins_dir
+        if entry.is_users_directory:  # it is in the repository
+            place = staged.installation.plugins_dir
+        version = make_source(entry).current_version(place)
+        session.show_lines(*plan_lines(None, version, verbose=False))
+
+
+def _choices(entry: Entry) -> tuple[object, ...]:
+    """Return what an entry says about the use of a version, such as its hooks."""
+    return entry.enabled, entry.directory, entry.hooks, entry.scripts, entry.path
 
 
 def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> None:
@@ -170,10 +219,11 @@ def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> 
     check_configuration(change.files, address)
 
 
-def _show_changes(change: Change, git: Git, old: str, new: str, address: str) -> None:
+def _show_changes(
+    change: Change, git: Git, staged: Session, old: str, new: str, address: str
+) -> None:
     """Show how the files in `change.files` differ from those of the installation."""
     session = change.session
-    staged = session_of(session, change.files, session.program)
     former_dir = session.installation.commands_dir
     newest_dir = staged.installation.commands_dir
     former, _ = read_commands(CommandTree(former_dir, scripts={}))
@@ -208,14 +258,3 @@ def _keep_configuration(session: Session, files: str) -> None:
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
     shutil.copy(os.path.join(session.layout.root, CLI_JSON), path)
-
-
-def _plugins(plugins_dir: str) -> dict[str, PluginVersion]:
-    """Return the current version of each plugin in the registry, by name."""
-    plugins: dict[str, PluginVersion] = {}
-    for name, entry in read_registry(plugins_dir).entries.items():
-        source = make_source(entry)
-        # A directory that the user linked has no versions to compare.
-        if not entry.is_users_directory and source.is_present(plugins_dir):
-            plugins[name] = source.current_version(plugins_dir)
-    return plugins

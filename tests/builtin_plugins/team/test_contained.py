@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from testing.plugin_sources import plugin_files
-from testing.team import Team
+from testing.plugin_sources import Repository, plugin_files
+from testing.team import Team, registry_of
 
 
 def hooks(mark: Path, text: str = "") -> str:
@@ -68,15 +68,30 @@ def test_init_shows_them_with_their_hooks_and_asks_first(
 def test_sync_shows_new_and_changed_ones_first(tmp_path: Path, answer: str) -> None:
     team, mark, second = Team(tmp_path), tmp_path / "ran", tmp_path / "ran again"
     assert team.init().status == 0
-    team.repository.commit(contained(mark))
+    listed = registry_of(team.plugin)
+    files = plugin_files("more/hi", "hi", name="more", hooks="hooks.py")
+    more = Repository(tmp_path / "more", {**files, "hooks.py": hooks(mark)})
+    commit = more.git("rev-parse", "HEAD")
+    entry = {"name": "more", "kind": "git", "source": more.url, "commit": commit}
+    both = {**listed, "plugins": [*listed["plugins"], entry]}
+    team.repository.commit({**contained(mark), "plugins/registry.json": both})
+
     words = [team.colleague.launcher, "self", "sync"]
     status, shown = answered(team, words, answer)
     lines = shown.splitlines()
-    at = lines.index("extra (local)")
-    assert "Python hooks: discover_commands" in lines[at:]
+    for heading in ("extra (local)", f"more (git, {more.url}, commit {commit[:12]})"):
+        at = lines.index(heading)
+        assert "Python hooks: discover_commands" in lines[at : at + 4]
     assert (status == 0, mark.exists()) == (answer == "y", False)
     if answer == "n":
         return
+
+    # The same version, but with another choice of the team.
+    entry["path"] = ["more"]
+    team.repository.commit({"plugins/registry.json": both})
+    status, shown = answered(team, words, "y")
+    assert "folders that a run appends to PATH: more\n" in shown
+    assert (status, mark.exists()) == (0, False)
     assert team.colleague.run("extra", "hi").stdout == "hi\n"
     assert mark.exists()
     team.repository.commit(contained(second))

@@ -9,7 +9,7 @@ import pytest
 
 from testing.plugin_sources import tar_of, write_tree
 from testing.sweep.ground import fingerprint
-from testing.team import CLI, Team, script
+from testing.team import CLI, LINKED, Team, script
 
 
 @pytest.fixture
@@ -77,6 +77,7 @@ def test_a_source_may_be_no_repository(team: Team, tmp_path: Path, kind: str) ->
         source = write_tree(tmp_path / "source", files)
     done = team.init(str(source), "--name", "acme")
     assert (done.status, done.stderr) == (0, "")
+    assert done.stdout.endswith("start with: acme\n")
     assert team.colleague.run("deploy", "staging").all == (0, "staging\n", "")
     assert team.colleague.run("--version").stdout.startswith("acme ")
     assert team.init(str(source), "--name", "acme").stdout.startswith(
@@ -163,6 +164,10 @@ def test_a_directory_with_files_of_others_stays(team: Team, there: str) -> None:
         (
             {"core/cli.json": {**CLI, "commands_dir": "/tmp"}},
             "commands_dir must be inside the installation",
+        ),
+        (
+            {"core/cli.json": CLI, "plugins/registry.json": LINKED},
+            "registry.json lists lk in /tmp, outside of it",
         ),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 
 from testing.installation import Made
 from testing.plugin_sources import Repository, plugin_files, write_tree
-from testing.team import CLI, Team, registry_of, script
+from testing.team import CLI, LINKED, Team, registry_of, script
 
 
 @pytest.fixture
@@ -31,13 +31,10 @@ def test_commands_and_plugins_of_a_second_person_come(team: Team) -> None:
         team.plugin.git("rev-parse", "HEAD"),
     )
     come = f"acme: {old[:12]} → {new[:12]}\n  + deploy prod  Says prod\n"
-    plugin = f"ops (git, {team.plugin.url}, commit {after[:12]})"
-    brought = (
-        f"installed ops\nops: {before[:12]} → {after[:12]}\n  + ops bye  says hi\n"
-    )
+    plugin = f"ops: {before[:12]} → {after[:12]}\n  + ops bye  says hi\n"
     assert team.colleague.run("self", "sync").all == (
         0,
-        f"{come}{plugin}\n{brought}",
+        f"{come}{plugin}installed ops\n",
         "",
     )
     assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
@@ -182,6 +179,8 @@ def test_what_init_refuses_is_refused(team: Team) -> None:
             {**CLI, "plugins_dir": "../out"},
             "core/cli.json: plugins_dir must be inside the installation",
         ),
+        ("plugins/registry.json", LINKED, "registry.json lists lk in /tmp, outside of"),
+        ("plugins/registry.json", "{", "plugins/registry.json:1:2: "),
     ):
         write_tree(team.repository.path, {file: content})
         team.repository.git("add", "-f", file)
@@ -191,6 +190,19 @@ def test_what_init_refuses_is_refused(team: Team) -> None:
         assert done.stderr.startswith(f"acme: {team.repository.url}: {text}")
         assert (team.root / "core/acme").read_bytes() == launcher
         team.repository.git("reset", "-q", "--hard", before)
+
+
+def test_a_plugin_that_cannot_be_fetched_is_the_only_one_missing(team: Team) -> None:
+    entry = {"name": "no", "kind": "git", "source": "file:///no", "commit": "0" * 40}
+    plugins = {"version": "1.0.0", "plugins": [entry]}
+    team.repository.commit(
+        {"commands/new.sh": script("new"), "plugins/registry.json": plugins}
+    )
+    done = team.colleague.run("self", "sync")
+    assert done.status == 1
+    assert done.stderr.startswith("acme: no: file:///no: git fetch: ")
+    assert done.stderr.endswith("acme: not installed: no; run the command again\n")
+    assert team.colleague.run("new").stdout == "new\n"
 
 
 def test_a_build_needs_an_answer_of_its_own(team: Team, tmp_path: Path) -> None:
@@ -299,7 +311,11 @@ def test_without_git_plugins_and_library_come(team: Team, tmp_path: Path) -> Non
     (root / "plugins/ops").unlink()
     (root / "core/lib/os.sh").unlink()
     write_tree(source, {"commands/deploy/prod.sh": script("prod")})
-    assert zed.run("self", "sync").status == 0
+    done = zed.run("self", "sync")
+    assert (done.status, done.stdout.splitlines()[0]) == (
+        0,
+        f"zed: made from {source}, which is no git repository, so its commands are not updated",
+    )
     assert zed.run("ops", "hi").all == (0, "hi\n", "")
     assert (root / "core/lib/os.sh").is_file()
     assert not (root / "commands/deploy/prod.sh").exists()

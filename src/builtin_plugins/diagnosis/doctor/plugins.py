@@ -8,7 +8,7 @@ from functools import partial
 from builtin_plugins.diagnosis.doctor.subject import Subject, finding
 from builtin_plugins.library.files.atomic import remove_path
 from builtin_plugins.library.versioned_directory import abandoned
-from builtin_plugins.plugins.commands.sync import restore_plugins
+from builtin_plugins.plugins.commands.sync import fetch_plugins, install_plugins
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.transaction import begin
 from builtin_plugins.program.shipped_files import has_repository
@@ -71,7 +71,8 @@ def _unusable(subject: Subject, entry: Entry) -> Finding:
 
 def _sync(session: Session, entry: Entry) -> None:
     with begin(session) as transaction:
-        restore_plugins(transaction, [entry], yes=False)
+        fetched = fetch_plugins(transaction, [entry], shows=False)
+        install_plugins(transaction, fetched, yes=False)
 
 
 def _tidy(session: Session) -> None:

@@ -13,13 +13,17 @@ _LONG_FAILURE = 5.0
 
 
 def change_each(
-    session: Session, plugins: Sequence[Entry], action: Callable[[Entry], object]
+    session: Session,
+    plugins: Sequence[Entry],
+    action: Callable[[Entry], object],
+    *,
+    raises: bool = True,
 ) -> list[str]:
     """Call `action` for each plugin; return the names of those for which it failed.
 
     If one of several plugins fails, its error is printed and the next plugin follows; if there is
-    only one plugin, its error is raised. Packages are skipped after an installer took long to
-    fail: an index that does not answer makes the user wait once.
+    only one plugin, its error is raised, unless `raises` is false. Packages are skipped after an
+    installer took long to fail: an index that does not answer makes the user wait once.
     """
     failed = []
     skipped = []
@@ -32,7 +36,7 @@ def change_each(
         try:
             action(entry)
         except HostError as error:
-            if len(plugins) == 1:
+            if raises and len(plugins) == 1:
                 raise
             failed.append(entry.name)
             session.messages.error(f"{entry.name}: {error}", said=error.said)

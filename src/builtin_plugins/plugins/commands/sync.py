@@ -1,7 +1,9 @@
 """`self plugin sync`."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from builtin_plugins.plugins.agreed_build import (
     ensure_built,
@@ -13,7 +15,7 @@ from builtin_plugins.plugins.collisions import (
 )
 from builtin_plugins.plugins.commands.change_each import change_each
 from builtin_plugins.plugins.plan_change import Plan
-from builtin_plugins.plugins.preview import heading, version_text
+from builtin_plugins.plugins.preview import heading, preview, version_text
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.plugins.transaction import Transaction, begin
 from builtin_plugins.registry.entry import Entry
@@ -71,19 +73,27 @@ def install_missing(
         session.messages.warn(*listed.problems)
 
         missing = [*missing_entries(session, listed, transaction.registry)]
-        for entry in missing:
-            session.show_lines(heading(entry))
-        if missing and not dry_run:
-            otherwise = "nothing was changed"
-            question = "Install these plugins?"
-            session.ask_to_continue(question, yes or is_agreed, otherwise)
-            restore_plugins(transaction, missing, yes=yes)
+        if dry_run:
+            session.show_lines(*map(heading, missing))
+        elif missing:
+            # What the user has agreed to has been shown.
+            fetched = fetch_plugins(transaction, missing, shows=not is_agreed)
+            if fetched.plans:
+                question = "Install these plugins?"
+                otherwise = "nothing was changed"
+                session.ask_to_continue(question, yes or is_agreed, otherwise)
+            install_plugins(transaction, fetched, yes=yes)
 
+    check_usable(listed)
+    if not missing:
+        session.show_lines("every plugin is already installed")
+
+
+def check_usable(listed: Registry) -> None:
+    """Raise OperationError if a registry has entries that cannot be used."""
     if listed.problems:
         count = len(listed.problems)
         raise OperationError(f"registry entries that cannot be used: {count}")
-    if not missing:
-        session.show_lines("every plugin is already installed")
 
 
 def missing_entries(
@@ -124,52 +134,85 @@ def _with_choices(entry: Entry, recorded: Entry | None) -> Entry:
     return entry.replaced(scripts=scripts, path=path)
 
 
-def restore_plugins(
-    transaction: Transaction, entries: list[Entry], *, yes: bool
-) -> None:
-    """Install exactly the recorded versions. Raises OperationError if some cannot be installed."""
-    session = transaction.session
-    plans: list[tuple[Plan, Change]] = []
+class Fetched(NamedTuple):
+    """Plans with their staged versions, and the names of the plugins that were not fetched."""
 
-    def restore(entry: Entry) -> None:
-        change = transaction.stage()
-        plan = restored_plan(entry, transaction, change, yes=yes)
+    plans: list[tuple[Plan, Change]]
+    failed: list[str]
+
+
+def fetch_plugins(
+    transaction: Transaction,
+    entries: Sequence[Entry],
+    *,
+    shows: bool = True,
+    raises: bool = True,
+) -> Fetched:
+    """Fetch exactly the recorded versions, and show them; none of their code is run.
+
+    If there is only one plugin and it cannot be fetched, that `raises` OperationError.
+    """
+    plans = []
+
+    def fetch(entry: Entry) -> None:
+        plan, change = fetch_plugin(entry, transaction, shows=shows)
+        plans.append((plan, change))
+
+    failed = change_each(transaction.session, entries, fetch, raises=raises)
+    return Fetched(plans, failed)
+
+
+def fetch_plugin(
+    entry: Entry, transaction: Transaction, *, shows: bool = True
+) -> tuple[Plan, Change]:
+    """Fetch exactly the recorded version of a plugin; what must be built stays unbuilt."""
+    if not entry.version_dir:
+        what = "no commit or sha256 is recorded"
+        raise OperationError(what, "remove and re-add the plugin")
+
+    change = transaction.stage()
+    staged = make_source(entry).restore(change)
+    # A package may have been resolved again, because it does not fit this program.
+    if not entry.is_package and staged.entry.version_dir != entry.version_dir:
+        expected = version_text(entry)
+        what = f"expected version {expected}, found {version_text(staged.entry)}"
+        raise OperationError(what)
+
+    plan = transaction.plan(staged)
+    if shows:
+        session = transaction.session
+        former = plan.former
+        # A preview of a change names no source.
+        if former is not None and former.source_and_ref != entry.source_and_ref:
+            session.show_lines(heading(entry))
+        preview(session, plan)
+    return plan, change
+
+
+def install_plugins(transaction: Transaction, fetched: Fetched, *, yes: bool) -> None:
+    """Build and install what was fetched; the registry may list it only now.
+
+    Raises OperationError if some plugins cannot be installed.
+    """
+    session = transaction.session
+    transaction.refresh()
+    plans: list[tuple[Plan, Change]] = []
+    changes = {plan.entry.name: (plan, change) for plan, change in fetched.plans}
+
+    def install(entry: Entry) -> None:
+        plan, stage = changes[entry.name]
+        change = replace(stage, registry=transaction.registry)
+        version = ensure_built(plan.version, change, yes=yes)
+        plan = transaction.plan(version)
         check_collisions(plan.version, change, force=True)
         check_declared_commands(plan.version, change, force=True)
         plans.append((plan, change))
 
-    failed = change_each(session, entries, restore)
+    entries = [plan.entry for plan, _ in fetched.plans]
+    failed = [*fetched.failed, *change_each(session, entries, install)]
     transaction.save(plans)
     for plan, _ in plans:
         session.show_lines(f"installed {plan.entry.name}")
     if failed:
         what = f"not installed: {', '.join(failed)}"
         raise OperationError(what, "run the command again")
-
-
-def restored_plan(
-    entry: Entry,
-    transaction: Transaction,
-    change: Change,
-    *,
-    yes: bool,
-    builds: bool = True,
-) -> Plan:
-    """Return the plan that installs exactly the recorded version of a plugin.
-
-    Without `builds`, the version is only fetched and checked.
-    """
-    if not entry.version_dir:
-        what = "no commit or sha256 is recorded"
-        raise OperationError(what, "remove and re-add the plugin")
-
-    staged = make_source(entry).restore(change)
-    if builds:
-        staged = ensure_built(staged, change, yes=yes)
-
-    # A package may have been resolved again, because it does not fit this program.
-    if not entry.is_package and staged.entry.version_dir != entry.version_dir:
-        expected = version_text(entry)
-        what = f"expected version {expected}, found {version_text(staged.entry)}"
-        raise OperationError(what)
-    return transaction.plan(staged)
