@@ -164,7 +164,8 @@ def _to_newest(change: Change, yes: bool) -> bool:
     config = config_file(change.files)
     synced = session_of(session, root, session.program, config)
     with begin(synced, change.seconds) as transaction:
-        missing = [*missing_entries(synced, listed, transaction.registry)]
+        coming = Registry(listed.shared, transaction.registry.personal)
+        missing = [*missing_entries(synced, listed, coming)]
         fetched = fetch_plugins(transaction, missing, raises=False)
         _show_other_choices(session, staged, listed)
         session.ask_to_continue("Update?", yes, "nothing was changed")

@@ -360,6 +360,21 @@ def test_a_plugin_that_the_team_removes_goes(team: Team) -> None:
     assert team.status() == ""
 
 
+def test_a_plugin_that_the_team_moves_to_another_repository(
+    team: Team, tmp_path: Path
+) -> None:
+    other = Repository(tmp_path / "other", plugin_files("ops/new", "new"))
+    registry = registry_of(other)
+    registry["plugins"][0]["scripts"] = {"under": "team", "files": False}
+    team.repository.commit({"plugins/registry.json": registry})
+    done = team.colleague.run("self", "sync")
+    assert (done.status, done.stderr) == (0, "")
+    assert f"ops (git, {other.url}, commit " in done.stdout
+    assert team.colleague.run("team", "ops", "new").all == (0, "new\n", "")
+    local = json.loads((team.root / "plugins/registry.local.json").read_text())
+    assert (local["plugins"], team.status()) == ([], "")
+
+
 def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:
     more = Repository(tmp_path / "more", plugin_files("more/hi", says="more"))
     run = team.colleague.run
