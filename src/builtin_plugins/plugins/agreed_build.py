@@ -5,10 +5,17 @@ from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.registry.version import PluginVersion
 
 
-def ensure_built(staged: PluginVersion, change: Change, *, yes: bool) -> PluginVersion:
+def ensure_built(
+    staged: PluginVersion,
+    change: Change,
+    *,
+    yes: bool,
+    otherwise: str = "nothing was changed",
+) -> PluginVersion:
     """Return the staged version; build what has no wheel after the user agrees.
 
-    Raises OperationError if the user does not agree, or if nobody can be asked.
+    Raises OperationError with the text `otherwise` if the user does not agree, or if nobody can be
+    asked.
     """
     session = change.session
     agreed: dict[str, str] = {}
@@ -19,7 +26,6 @@ def ensure_built(staged: PluginVersion, change: Change, *, yes: bool) -> PluginV
             "the new commands are shown after the build"
         )
 
-        otherwise = "nothing was changed"
         session.ask_to_continue("Build it?", yes, otherwise, required=True)
         agreed.update(staged.unbuilt)
         staged = make_source(staged.entry).build(change, agreed)

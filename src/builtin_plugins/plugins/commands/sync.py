@@ -180,13 +180,19 @@ def fetch_plugin(
 
     plan = transaction.plan(staged)
     if shows:
-        session = transaction.session
-        former = plan.former
-        # A preview of a change names no source.
-        if former is not None and former.source_and_ref != entry.source_and_ref:
-            session.show_lines(heading(entry))
-        preview(session, plan)
+        _show(transaction.session, plan)
     return plan, change
+
+
+def _show(session: Session, plan: Plan) -> None:
+    """Show what a plan adds or changes; only a build shows what an unbuilt package has."""
+    entry = plan.entry
+    former = plan.former or entry
+    # The preview of a change names no source.
+    if plan.version.unbuilt or former.source_and_ref != entry.source_and_ref:
+        session.show_lines(heading(entry))
+    if not plan.version.unbuilt:
+        preview(session, plan)
 
 
 def install_plugins(transaction: Transaction, fetched: Fetched, *, yes: bool) -> None:
@@ -202,8 +208,12 @@ def install_plugins(transaction: Transaction, fetched: Fetched, *, yes: bool) ->
     def install(entry: Entry) -> None:
         plan, stage = changes[entry.name]
         change = replace(stage, registry=transaction.registry)
-        version = ensure_built(plan.version, change, yes=yes)
+        otherwise = f"{entry.name} was not installed"
+        version = ensure_built(plan.version, change, yes=yes, otherwise=otherwise)
+        was_built = bool(plan.version.unbuilt)
         plan = transaction.plan(version)
+        if was_built:
+            _show(session, plan)
         check_collisions(plan.version, change, force=True)
         check_declared_commands(plan.version, change, force=True)
         plans.append((plan, change))
