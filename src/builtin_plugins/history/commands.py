@@ -211,7 +211,9 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
 
     words = tuple(run["words"])
     match, _ = find_named((*words, *run["arguments"]), session.catalog)
-    if match.kind != "unknown" and match.words != words:
+    # If it has moved, its owner says where to, and a run warns.
+    recorded = session.catalog.follow(session.catalog.find(words))
+    if match.kind != "unknown" and match.words not in (words, recorded.words):
         what = f"{line} is now another command: {' '.join(match.words)}"
         raise OperationError(what, "run the command by hand")
 

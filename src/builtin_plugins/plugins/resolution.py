@@ -48,6 +48,7 @@ _NO_WHEEL = re.compile(
     r"No matching distribution found for ([^\n]+?)(?: \(from |\n|$)"
     r"|Wheels are required for `([^`]+)`"
 )
+_BUILD_OPTIONS = ("--only-binary ", "--no-binary ", "--no-build")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: cli-host\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
@@ -334,7 +335,9 @@ def _check_settings_of_uv(
     They are added to the options, so that no option overrides them.
     """
     answer = change.installer.uv(*command, "--emit-build-options", can_build=False)
-    found = set(checked_output(answer, "its settings").splitlines()) - {""}
+    lines = checked_output(answer, "its settings").splitlines()
+    # A setting may make it print other options, too, such as the address of an index.
+    found = {line for line in lines if line.startswith(_BUILD_OPTIONS)}
     expected = {"--only-binary :all:", *[f"--no-binary {name}" for name in sources]}
     if found != expected:
         options = ", ".join(sorted(found ^ expected))

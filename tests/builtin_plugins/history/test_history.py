@@ -23,6 +23,8 @@ from testing.installation import CLI, Made
 from testing.terminal import on_terminal
 from testing.waiting import wait_until
 
+MOVED = json.dumps({"name": "a", "description": "b", "moved_to": "there"})
+
 
 def script(text: str, **keys: object) -> str:
     """Return a bash script with these keys in its JSON block."""
@@ -187,7 +189,12 @@ def test_show_rerun_clear(install: Callable[..., Made], tmp_path: Path) -> None:
     assert len(runs(made)) == 2
     assert made.run("self", "history", "show", "zzz").status == 2
 
-    (made.root / "commands/where").unlink()
+    (made.root / "commands/where").rename(made.root / "commands/there")
+    made.write({"commands/where/command.json": MOVED})
+    moved = made.run("self", "history", "rerun", beginning, "--yes")
+    assert (moved.status, moved.stdout) == (0, f"{tmp_path} x\n")
+
+    shutil.rmtree(made.root / "commands/where")
     # The directory of the recorded run decides which projects have commands.
     (tmp_path / ".cli/commands/where").mkdir(parents=True)
     (tmp_path / ".cli/commands/where/x").write_text(script("echo another"))

@@ -483,6 +483,8 @@ def test_settings_of_uv_build_nothing_before_the_question(
 
     config = made.home / ".config/uv/uv.toml"
     found = config.read_text()
+    config.write_text(f"{found}[pip]\nemit-index-url = true\n")  # no option of a build
+    assert plugin(made, "update", "acme-cli", "--dry-run").status == 0
     for setting, option in (
         (builds, "--no-binary acme-cli"),
         ('[pip]\nonly-binary = [":none:"]\n', "--only-binary :all:"),
