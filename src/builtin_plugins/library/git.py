@@ -242,11 +242,14 @@ def _files_in_the_way(git: Git, old: str, new: str) -> Iterator[str]:
     options = ("-r", "-z", "--name-only", "--no-renames", "--diff-filter=A")
     added = _names(git("diff-tree", *options, old, new))
     above = {str(directory) for path in added for directory in PurePath(path).parents}
+    at = git.directory
+    directories = [path for path in added if os.path.isdir(os.path.join(at, path))]
+    below = tuple(f"{path}/" for path in directories)
 
     for path in sorted(_names(git("ls-files", "--others", "-z"))):
         untracked = path.rstrip("/")  # a repository of its own ends in /
         is_replaced = untracked in added or untracked in above
-        if is_replaced or not added.isdisjoint(map(str, PurePath(untracked).parents)):
+        if is_replaced or untracked.startswith(below):
             yield untracked
 
 

@@ -120,22 +120,25 @@ def check_installation(root: str, called: str) -> None:
     raise OperationError(what, "give the URL of the team's git repository")
 
 
-def check_configuration(root: str, called: str) -> str:
+def check_configuration(root: str, called: str, config_in: str = "") -> str:
     """Return the name in the cli.json of a source, or "" if there is no such file.
 
     Raises HostError if the file is invalid or names a directory outside the installation, and if
     the source contains versions of plugins: those in an installation were checked when they were
     fetched, and are used without another check.
+
+    Problems name the source `called`, or `config_in` if cli.json comes from another place.
     """
     name = ""
     plugins_dir = "plugins"
     if has_config(root):
-        config = _read_config(root, called)
+        place = config_in or called
+        config = _read_config(root, place)
         name = config.name
         plugins_dir = config.plugins_dir
         directories = {"commands_dir": config.commands_dir, "plugins_dir": plugins_dir}
         for key, directory in directories.items():
-            _check_inside(root, called, key, directory)
+            _check_inside(root, place, key, directory)
 
     versions = os.path.join(plugins_dir, VERSIONS)
     if os.path.lexists(os.path.join(root, versions)):
@@ -155,9 +158,11 @@ def _read_config(root: str, called: str) -> Config:
 
 def _check_inside(root: str, called: str, key: str, directory: str) -> None:
     inside = os.path.join(os.path.realpath(root), "")
-    if not os.path.realpath(os.path.join(root, directory)).startswith(inside):
+    path = os.path.realpath(os.path.join(root, directory))
+    if not os.path.join(path, "").startswith(inside):
         what = f"core/cli.json: {key} must be inside the installation"
-        raise OperationError(f"{called}: {what}")
+        remedy = "give a path relative to its root"
+        raise OperationError(f"{called}: {what}", remedy)
 
 
 def check_no_launcher(root: str, called: str, name: str, or_else: str = "") -> None:

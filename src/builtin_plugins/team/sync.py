@@ -152,6 +152,7 @@ def _to_newest(change: Change, yes: bool) -> bool:
 
     # The files of the new commit are written beside the installation and examined there.
     _write_aside(change, git, old, new, address)
+    renew(root, session.messages.line)  # an earlier version's files are not the user's
     replaceable = unchanged_files(root, session.program)
     check_fast_forward(git, old, new, replaceable=replaceable)
     staged = session_of(session, change.files, session.program)
@@ -165,7 +166,8 @@ def _to_newest(change: Change, yes: bool) -> bool:
     synced = session_of(session, root, session.program, config)
     with begin(synced, change.seconds) as transaction:
         coming = Registry(listed.shared, transaction.registry.personal)
-        missing = [*missing_entries(synced, listed, coming)]
+        former = transaction.registry
+        missing = [*missing_entries(synced, listed, coming, former)]
         fetched = fetch_plugins(transaction, missing, raises=False)
         _show_other_choices(session, staged, listed)
         session.ask_to_continue("Update?", yes, "nothing was changed")
@@ -215,9 +217,11 @@ def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> 
     check_no_launcher(change.files, address, session.program)
 
     has_configuration = git("ls-tree", "--name-only", old, "--", str(CLI_JSON))
+    config_in = ""
     if not has_configuration:
         _keep_configuration(session, change.files)
-    check_configuration(change.files, address)
+        config_in = root
+    check_configuration(change.files, address, config_in)
 
 
 def _show_changes(

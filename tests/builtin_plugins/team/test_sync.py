@@ -40,9 +40,7 @@ def test_commands_and_plugins_of_a_second_person_come(team: Team) -> None:
     assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
     assert team.colleague.run("ops", "bye").all == (0, "hi\n", "")
     assert team.status() == ""
-    nothing = (
-        f"acme: {new[:12]} is the newest commit\nevery plugin is already installed\n"
-    )
+    nothing = f"acme: {new[:12]} is the newest commit\nnothing to install\n"
     assert team.colleague.run("self", "sync").all == (0, nothing, "")
     assert team.colleague.run("self", "plugin", "rollback", "ops").status == 0
     assert team.colleague.run("ops", "bye").status == 2
@@ -59,6 +57,12 @@ def test_a_repository_without_cli_json(team: Team) -> None:
     assert team.init(source.url, str(colleague.root), "--name", "acme").status == 0
     config = (colleague.root / "core/cli.json").read_bytes()
     source.commit({"commands/deploy/prod.sh": script("prod")})
+    absolute = {**json.loads(config), "commands_dir": f"{colleague.root}/commands"}
+    (colleague.root / "core/cli.json").write_text(json.dumps(absolute))
+    what = "core/cli.json: commands_dir must be inside the installation"
+    said = f"acme: {colleague.root}: {what}; give a path relative to its root\n"
+    assert colleague.run("self", "sync").all == (1, "", said)
+    (colleague.root / "core/cli.json").write_bytes(config)
     done = colleague.run("self", "sync")
     assert (done.status, done.stderr) == (0, "")
     assert colleague.run("deploy", "prod").all == (0, "prod\n", "")
@@ -251,6 +255,16 @@ def test_library_files_come_back_and_tracked_ones_stay(team: Team) -> None:
     assert (team.root / "core/lib/os.sh").is_file()
     assert (team.root / "core/lib/logger.sh").read_text() == "# the team's\n"
 
+    # A file of an earlier version is not in the way of the team's.
+    write_tree(team.root, {"core/lib/os.sh": "# former\n"})
+    write_tree(team.repository.path, {"core/lib/os.sh": "# the team's\n"})
+    team.git("rm", "-q", "--cached", "core/lib/logger.sh")
+    team.repository.git("add", "-f", "core/lib/os.sh")
+    team.repository.commit({})
+    assert team.colleague.run("self", "sync").status == 0
+    assert (team.root / "core/lib/os.sh").read_text() == "# the team's\n"
+    assert (team.root / "core/lib/os.sh.old").read_text() == "# former\n"
+
 
 @pytest.mark.parametrize("target", ["other", "../outside", "/tmp"])
 def test_a_link_that_comes_is_refused(team: Team, target: str) -> None:
@@ -374,6 +388,14 @@ def test_a_plugin_that_the_team_moves_to_another_repository(
     assert team.colleague.run("team", "ops", "new").all == (0, "new\n", "")
     local = json.loads((team.root / "plugins/registry.local.json").read_text())
     assert (local["plugins"], team.status()) == ([], "")
+
+    # So does the user's own entry for it, and keeps what the user chose.
+    run = team.colleague.run
+    assert run("self", "plugin", "add", other.url, "--under", "mine").status == 0
+    team.repository.commit({"plugins/registry.json": registry_of(team.plugin)})
+    done = run("self", "sync")
+    assert (done.status, done.stderr) == (0, "")
+    assert run("mine", "ops", "hi").all == (0, "hi\n", "")
 
 
 def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:

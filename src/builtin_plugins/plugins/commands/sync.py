@@ -86,7 +86,7 @@ def install_missing(
 
     check_usable(listed)
     if not missing:
-        session.show_lines("every plugin is already installed")
+        session.show_lines("nothing to install")
 
 
 def check_usable(listed: Registry) -> None:
@@ -97,12 +97,17 @@ def check_usable(listed: Registry) -> None:
 
 
 def missing_entries(
-    session: Session, listed: Registry, registry: Registry
+    session: Session,
+    listed: Registry,
+    registry: Registry,
+    former: Registry | None = None,
 ) -> Iterator[Entry]:
     """Yield the entries in `listed` whose version is not the current one; `registry` is our own.
 
-    What the user chose for a plugin stays, and so does another plugin of that name.
+    What the user chose for a plugin stays, and so does another plugin of that name. A team may
+    move its plugin to another source: `former` is our own registry with the team's former entries.
     """
+    former = former or registry
     plugins_dir = session.installation.plugins_dir
     for entry in listed.entries.values():
         recorded = registry.entries.get(entry.name)
@@ -115,7 +120,11 @@ def missing_entries(
         if entry.is_linked:
             what = f"{entry.name} is a directory on another machine"
             session.messages.warn(f"{what}; add your own copy of it")
-        elif recorded is not None and recorded.hides(entry):
+        elif (
+            recorded is not None
+            and recorded.hides(entry)
+            and not former.is_shared(entry.name)
+        ):
             what = f"{entry.name} is the name of a plugin of your own, which stays"
             remove = f"{session.program} self plugin remove {entry.name}"
             session.messages.warn(f"{what}; to use the listed one, first: {remove}")

@@ -64,6 +64,9 @@ def test_two_installations(
     assert "acme (git, " in plugin(theirs, "sync", str(team), "--dry-run").stdout
     assert plugin(theirs, "sync", str(team)).status == 0
     assert theirs.run("below", "git", "two").stdout == "two\n"
+    again = plugin(theirs, "sync", str(team))
+    assert (again.status, again.stdout) == (0, "nothing to install\n")
+    assert "mine is a directory on another machine" in again.stderr
 
 
 def test_a_registry_that_came_by_itself(install: Install, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     # The registry of a team decides, also when the version is the same.
     (made.root / "plugins/registry.json").write_bytes(team.read_bytes())
     assert made.run("cloud", "py").stdout == "py two\n"
-    assert plugin(made, "sync").stdout == "every plugin is already installed\n"
+    assert plugin(made, "sync").stdout == "nothing to install\n"
     assert plugin(made, "remove", "acme-cli").status == 0
     synced = plugin(made, "sync", str(team), "--yes")
     assert synced.status == 0, synced.stderr

@@ -530,7 +530,7 @@ def test_sync_brings_exactly_the_recorded_versions_and_files(
     assert (either.folder() / "needed-1.0.dist-info").is_dir()
     assert registry(made)["acme-cli"]["packages"] == [*recorded.values()]
     again = plugin(made, "sync", str(team))
-    assert again.stdout == "every plugin is already installed\n"
+    assert again.stdout == "nothing to install\n"
 
     shutil.rmtree(made.root / "plugins")
     either.acme("1.0", "other")
