@@ -171,11 +171,13 @@ def read_request(
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
     """Execute the command that `argv` names, or let `host.dispatch` handle the words."""
     layout = find_layout(argv[0], environ)
-    callers: "Mapping[str, str]" = environ
-    if RUN in environ:  # CLI_YES of an outer run's sources is not the caller's
+    callers = environ
+    if RUN in environ:
         from host.variables.nested import without_outer_run
 
-        callers = without_outer_run(environ, layout.root)
+        # A consent of an outer run's sources is not the caller's; what forbids questions counts.
+        if "CLI_YES" not in without_outer_run(environ, layout.root):
+            callers = {**environ, "CLI_YES": ""}
     request = read_request(argv[1:], callers, messages)
     if not request.may_run:
         return _answer(request, layout, environ, messages)

@@ -176,7 +176,7 @@ class Program:
 
         `--no-input`, CLI_NO_INPUT and CI forbid all questions.
         """
-        environ = self._session.run_environ
+        environ = self._session.environ
         is_allowed = allows_questions(environ, no_input=is_told(NO_INPUT))
         return can_ask(may_ask=is_allowed)
 

@@ -396,6 +396,8 @@ def test_whether_a_command_may_ask(ask):
     ):
         _, shown = on_terminal(ask.made, *words, "team", "ask", seen, **env)
         assert shown.splitlines()[0] == expected, (words, env)
+    ask.made.write({"config/settings.conf": "CLI_NO_INPUT=1\n"})
+    assert on_terminal(ask.made, "team", "ask", seen)[1].startswith("False")
 
 
 @pytest.mark.slow

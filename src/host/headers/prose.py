@@ -177,7 +177,10 @@ class Prose:
         bare = text.strip()
         if bare.startswith(("--- ", "=== ")):  # in a frame
             bare = bare.strip("-= ")
-        for dash in (*DASHES, "  ", " by "):
+        name, sign, _ = bare.partition(" by ")
+        if sign and self._is_title(name):
+            return ""  # an author follows
+        for dash in (*DASHES, "  "):
             name, sign, rest = bare.partition(dash)
             if sign and self._is_title(name):
                 return rest.strip()

@@ -124,8 +124,8 @@ def _without_local_comments(rows: "list[Row]", lines: "Sequence[str]") -> "list[
     """Return the rows; a comment about the code directly below it is only read for tags.
 
     Such a comment stands below an empty line. The first one of the file is about it only above a
-    function or a constant, or if `lines` have another one. Below a line such as `set -e`, it is any
-    comment directly above code.
+    function, or if `lines` have two more. Below a line such as `set -e`, it is any comment directly
+    above code.
     """
     result: list[Row] = []
     for kind, text in rows:
@@ -169,7 +169,7 @@ def _is_local(
     if _has_header(above) or _is_function(code):
         return True
     is_about_file = "" in block or block[0].startswith(_FILE)
-    return not is_about_file and (_is_constant(code) or _are_steps_explained(lines))
+    return not is_about_file and _are_steps_explained(lines)
 
 
 def _has_header(rows: "Sequence[Row]") -> bool:
@@ -197,7 +197,7 @@ def _are_steps_explained(lines: "Sequence[str]") -> bool:
             count += 1
         is_comment = begins and (is_comment or above.strip() == "")
         above = line
-    return count > 1
+    return count > 2
 
 
 def _begin_of_kind(kinds: "tuple[str, ...]", rows: "list[Row]", end: int) -> int:
@@ -223,12 +223,6 @@ def _is_assignment(code: str) -> bool:
     if not equals or not name.isidentifier():
         return False
     return not value.startswith(("=", "$(", "`"))  # a comparison, or a program runs
-
-
-def _is_constant(code: str) -> bool:
-    """Return whether a line sets a variable in capitals."""
-    name, equals, _ = code.partition("=")
-    return equals != "" and name.isidentifier() and name.isupper()
 
 
 def _is_function(code: str) -> bool:

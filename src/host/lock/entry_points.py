@@ -43,7 +43,7 @@ def _has_special_file(path: Any) -> bool:
     for name in _METADATA_FILES:
         try:
             kind = os.stat(path / name).st_mode
-        except FileNotFoundError:
+        except (FileNotFoundError, TypeError):  # the path may be one inside a zip
             continue
         if not stat.S_ISREG(kind):
             return True

@@ -70,26 +70,25 @@ class ChainEntry:
         parts.append(",".join(hashes))
 
         # An entry without a folder and without an id is two colons shorter: most runs have neither.
-        run_id = self._nearest_id()
-        if added or run_id:
+        ids = self._ids()
+        if added or ids:
             parts.append(",".join([_escaped(folder) for folder in added]))
-        if run_id:
-            parts.append(run_id)
+        if ids:
+            parts.append(ids)
         return ":".join(parts)
 
-    def _nearest_id(self) -> str:
-        """Return the id that the caller gives this run, or those of the recorded runs around it."""
+    def _ids(self) -> str:
+        """Return the id that the caller gives this run and those of the recorded runs around it."""
+        ids = []
         if RECORDED in self._environ:
             from host.variables.recorded_variable import id_of
 
-            run_id = id_of(self._environ[RECORDED])
-            if run_id:
-                return run_id
-        if RUN not in self._environ:
-            return ""
-        from host.variables.nested import outer_ids
+            ids.append(id_of(self._environ[RECORDED]))
+        if RUN in self._environ:
+            from host.variables.nested import outer_ids
 
-        return outer_ids(self._environ)
+            ids.append(outer_ids(self._environ))
+        return ".".join(filter(None, ids))
 
 
 def with_id(chain: str, run_id: str) -> str:

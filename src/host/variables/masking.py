@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from host.variables.layers import Variable
 
 # A query parameter is secret if its name contains one of these.
-_TELLING_PARTS = ("token", "key", "secret", "pass", "pwd", "sig", "auth", "credential")
+_TELLING_PARTS = ("token", "key", "secret", "passw", "phrase", "pwd", "sig", "auth", "credential")
 # In a connection string of a database, a value may be quoted.
 _PARAMETER = (
     r"""(?P<name>[?&;#][^\s=?&;#'"]*)"""
@@ -305,7 +305,7 @@ def _may_have_login(text: str) -> bool:
 def _may_have_secret_parameter(text: str) -> bool:
     if "=" not in text or _PARAMETER_MARKS.isdisjoint(text):
         return False
-    return _is_telling(text)
+    return "pass=" in text.casefold() or _is_telling(text)
 
 
 def _is_telling(text: str) -> bool:
@@ -313,4 +313,4 @@ def _is_telling(text: str) -> bool:
     for part in _TELLING_PARTS:
         if part in folded:
             return True
-    return False
+    return folded.endswith("pass") and not folded.endswith(("bypass", "compass"))

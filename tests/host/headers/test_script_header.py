@@ -107,9 +107,10 @@ DESCRIPTIONS = {
     "a list with an introduction": (
         "# It does two things here:\n#   copy it\n#\n#   rest\n# Copy it.\n", "Copy it."),
     "another example": ("# Example usage: db x\n# is fast\n#\n# Copy it.\n", "Copy it."),
-    "a constant's comment": ("\n# The host\nHOST=a\n", ""),
+    "above a constant": ("\n# Copy it.\nHOST=a\n", "Copy it."),
     "a function's comment": ("\n# Print it.\nprint() {\n", ""),
-    "the first of two steps": ("\n# Copy it.\ncp a b\n\n# Drop it.\nrm a\n", ""),
+    "above the first step of two": ("\n# Move it.\ncp a b\n\n# Drop it.\nrm a\n", "Move it."),
+    "steps": ("\n# Copy it.\ncp a b\n\n# Drop it.\nrm a\n\n# Print it.\necho b\n", ""),
     "below a coding": ("# -*- coding: utf-8 -*-\n\n# Copy it.\nimport x\n", "Copy it."),
     "between licence and code": ("# Copyright 2020 A\n\n# Copy it.\nx\n", "Copy it."),
     "an address with a label": ("# Web site : https://example.org/x\n# Copy it.\n", "Copy it."),

@@ -91,6 +91,13 @@ def test_a_run_is_recorded_once(made: Made) -> None:
     # A server for assistants ends all processes of a call, which have its id.
     ids = (made.home / "inner").read_text().strip().rpartition(":")[2]
     assert ids == f"{inner['id']}.{recorded.id}"
+
+    # A run that another server records inside keeps the ids around it, too.
+    other = "abcdefabcdef"
+    environ = {"CLI_RUN": (made.home / "inner").read_text().strip()}
+    made.run("log", "note", env={**environ, "CLI_RECORDED": f"{other}:mcp:"})
+    last = (made.home / "inner").read_text().strip().rpartition(":")[2]
+    assert last.endswith(f".{other}.{ids}")
     assert (outer["words"], outer["status"], outer["signal"]) == (["app", "ship"], 3, 0)
     assert outer["arguments"] == ["x", "in ********", "--pin", "********"]
     assert (outer["origin"], outer["client"]) == ("mcp", {**CLIENT, "tool": "a=b"})

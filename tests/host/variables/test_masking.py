@@ -61,6 +61,7 @@ def test_what_is_masked_in_other_encodings(secret: str, before: str) -> None:
     [
         ("Server=db;UID=sa;PWD=hunter2;x=1", "Server=db;UID=sa;PWD=…;x=1"),
         ("host=db;pass=hunter2", "host=db;pass=…"),
+        ("?passenger=3&bypass=1;compass=north", "?passenger=3&bypass=1;compass=north"),
         ('Server=db;Password="a;b c";x=1', "Server=db;Password=…;x=1"),
         ("Server=db;Password='a;b c'", "Server=db;Password=…"),
         ("Server=db;Password={a;b c};x=1", "Server=db;Password=…;x=1"),
