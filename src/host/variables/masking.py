@@ -12,7 +12,17 @@ if TYPE_CHECKING:
     from host.variables.layers import Variable
 
 # A query parameter is secret if its name contains one of these.
-_TELLING_PARTS = ("token", "key", "secret", "passw", "phrase", "pwd", "sig", "auth", "credential")
+_TELLING_PARTS = (
+    "token",
+    "key",
+    "secret",
+    "passw",
+    "phrase",
+    "pwd",
+    "sig",
+    "auth",
+    "credential",
+)
 # In a connection string of a database, a value may be quoted.
 _PARAMETER = (
     r"""(?P<name>[?&;#][^\s=?&;#'"]*)"""
