@@ -244,9 +244,9 @@ def _replace_by_pipe(file: Path) -> None:
 @pytest.mark.parametrize(
     ("replace", "reason"),
     [
-        (lambda file: file.chmod(0o622), "it can be written by others; run: chmod 600"),
+        (lambda file: file.chmod(0o620), "it can be written by others; run: chmod 600"),
         (
-            lambda file: file.parent.chmod(0o777),
+            lambda file: file.parent.chmod(0o770),
             "that others can write to; run: chmod 700",
         ),
         (_replace_by_pipe, "it is not a regular file"),

@@ -119,6 +119,12 @@ TYPED = {
             ("text\n", "<text>[^%]*% "),
         ],
     ),
+    "Ctrl-C arrives once": (
+        f'exec {sys.executable} -c "import signal, time; got = [];'
+        " signal.signal(signal.SIGINT, lambda *_: got.append(1)); print('ready', flush=True);"
+        " [time.sleep(0.05) for _ in range(8)]; print('signals', len(got))\"",
+        [("$RUN\n", "ready\n"), ("\x03", "signals 1[^%]*% ")],
+    ),
     "in a pipeline": (
         "trap 'echo trapped >&2; exit 5' INT; echo ready; while :; do sleep 0.05; done",
         [
@@ -132,7 +138,6 @@ TYPED = {
 
 @pytest.mark.parametrize("name", TYPED)
 @pytest.mark.parametrize("env", [{}, RECORDED], ids=["plain", "watched"])
-@pytest.mark.sampled
 def test_on_a_terminal(
     made: Made, name: str, env: dict[str, str], tmp_path: Path
 ) -> None:
