@@ -6,6 +6,7 @@ import os
 import subprocess
 import sysconfig
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,16 @@ from host.testing import RunResult as Result
 from host.testing.installations import CLI, SECONDS, Files
 from testing.fork_server import server_for
 
-__all__ = ["CLI", "IMPORTABLE", "PROJECT", "Made", "Result", "builder", "command"]
+__all__ = [
+    "CLI",
+    "IMPORTABLE",
+    "PROJECT",
+    "Installed",
+    "Made",
+    "Result",
+    "builder",
+    "command",
+]
 
 PROJECT = Path(__file__).parents[2]
 
@@ -64,3 +74,18 @@ def builder(directory: Path) -> Callable[..., Made]:
         return Made(**vars(install(files, program)))
 
     return make
+
+
+@dataclass
+class Installed:
+    """An installation and its user's home; the tests of a package add what they do with it."""
+
+    installed: Made
+
+    @property
+    def root(self) -> Path:
+        return self.installed.root
+
+    @property
+    def home(self) -> Path:
+        return self.installed.home

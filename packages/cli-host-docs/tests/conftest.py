@@ -5,31 +5,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from testing.fork_server import import_too
-from testing.installation import Made, builder
+from testing.installation import Installed, builder
 
 import_too("click")
 
 
-@dataclass
-class Cli:
+class Cli(Installed):
     """An installation and its user's home."""
-
-    installed: Made
-
-    @property
-    def root(self) -> Path:
-        return self.installed.root
-
-    @property
-    def home(self) -> Path:
-        return self.installed.home
 
     @property
     def environ(self) -> dict[str, str]:

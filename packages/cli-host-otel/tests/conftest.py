@@ -21,7 +21,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from testing.fork_server import import_too
-from testing.installation import Made, Result, builder
+from testing.installation import Installed, Result, builder
 
 import_too(
     "opentelemetry.exporter.otlp.proto.http.trace_exporter", "opentelemetry.sdk.trace"
@@ -103,19 +103,10 @@ def collector() -> Iterator[Collector]:
 
 
 @dataclass
-class Cli:
+class Cli(Installed):
     """An installation and its user's home; `endpoint` is the collector that runs report to."""
 
-    installed: Made
     endpoint: str
-
-    @property
-    def root(self) -> Path:
-        return self.installed.root
-
-    @property
-    def home(self) -> Path:
-        return self.installed.home
 
     @property
     def environ(self) -> dict[str, str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from testing.fork_server import import_too
-from testing.installation import Made, builder
+from testing.installation import Installed, builder
 
 import_too("click", "keyring")
 
@@ -39,19 +39,10 @@ def needs(*programs: str) -> pytest.MarkDecorator:
 
 
 @dataclass
-class Cli:
+class Cli(Installed):
     """An installation and its user's home."""
 
-    installed: Made
     more: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def root(self) -> Path:
-        return self.installed.root
-
-    @property
-    def home(self) -> Path:
-        return self.installed.home
 
     @property
     def environ(self) -> dict[str, str]:

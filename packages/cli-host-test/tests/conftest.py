@@ -6,13 +6,12 @@ import json
 import os
 import signal
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from testing.fork_server import import_too
-from testing.installation import Made, Result, builder
+from testing.installation import Installed, Result, builder
 
 import_too("click")
 
@@ -26,19 +25,8 @@ rare = pytest.mark.skipif(not FULL, reason="a rare case; set FULL_SWEEP=1")
 _LOAD = 'load "$CLI_TEST_LIB"\n'
 
 
-@dataclass
-class Cli:
+class Cli(Installed):
     """An installation; its own program and those of this Python are on PATH."""
-
-    installed: Made
-
-    @property
-    def root(self) -> Path:
-        return self.installed.root
-
-    @property
-    def home(self) -> Path:
-        return self.installed.home
 
     @property
     def environ(self) -> dict[str, str]:
