@@ -210,10 +210,8 @@ class Prose:
                         title = found.rstrip(": ")
                 elif is_top and is_text(line) and can_be_title(statement):
                     title = statement.rstrip(": ")
-                elif (
-                    " " not in title
-                ):  # one word is a title only if it is all that is said
-                    title = ""
+                elif " " not in title:
+                    title = ""  # one word above other text is no title
                 is_top = False
                 is_list = is_list or introduces_list(statement)
         return title
