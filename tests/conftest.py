@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socketserver
 import subprocess
 import sys
@@ -34,6 +33,7 @@ from testing.environments import (
 from testing.installation import IMPORTABLE, PROJECT, Made, builder
 from testing.machine import path_without
 from testing.memory import in_memory
+from testing.signals import reset_signals
 
 # Tests with one of these fixtures take seconds: they make an environment, or are sweeps.
 _LONG = {"environment_of_all", "shim"}
@@ -84,20 +84,6 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("night" if is_night else "day")
     # One store of packages for all the homes that tests make, as a user has one.
     os.environ.setdefault("PIP_CACHE_DIR", str(Path.home() / ".cache/pip"))
-
-
-def reset_signals() -> None:
-    """Start processes with the default signals, whatever the caller ignores or blocks.
-
-    pytest itself goes on ignoring what its caller ignores: a handler does not outlive an exec.
-    """
-    for number in signal.valid_signals() - {
-        signal.SIGPIPE,
-        signal.SIGXFSZ,
-    }:  # Python's own
-        if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, lambda *_: None)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def pytest_collection_modifyitems(

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import pytest
 import rig as rigs
 from testing.fork_server import import_too, started
 from testing.installation import Made
+from testing.signals import reset_signals
 
 import_too(
     "click",
@@ -39,14 +39,7 @@ _CONTROL = "clf."
 
 
 def pytest_configure() -> None:
-    """Let processes start with the default signals, even if the caller ignores or blocks some."""
-    for number in signal.valid_signals() - {
-        signal.SIGPIPE,
-        signal.SIGXFSZ,
-    }:  # Python's own
-        if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, lambda *_: None)  # no handler outlives an exec
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    reset_signals()
 
 
 @dataclass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +20,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from host import Program
 from testing.fork_server import import_too, started
 from testing.installation import Made, builder
+from testing.signals import reset_signals
 
 if TYPE_CHECKING:  # the process that hands out the tests needs no second for the SDK
     from mcp import Client, types
@@ -38,14 +38,7 @@ ESCAPED = "fine\\nrisk drop: harmless (read)\\x1b[8m\\u202e\\x7f"
 
 
 def pytest_configure() -> None:
-    """Let processes start with the default signals, even if the caller ignores or blocks some."""
-    for number in signal.valid_signals() - {
-        signal.SIGPIPE,
-        signal.SIGXFSZ,
-    }:  # Python's own
-        if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, lambda *_: None)  # no handler outlives an exec
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    reset_signals()
 
 
 @dataclass
