@@ -181,7 +181,7 @@ class CommandLine:
         remedy = did_you_mean(word, long_options)
         if not remedy:
             remedy = self.usage
-        raise self.unfit(f"unknown option {name}", remedy)
+        raise self.unfit(f"unknown option {self.unplaced(name)}", remedy)
 
     def take(self, argument: Argument, name: str, value: str | None = None) -> None:
         """Store the option `name`; if it needs a value and `value` is None, use the next word."""
@@ -219,7 +219,7 @@ class CommandLine:
             loose = loose[count:]
 
         if loose:
-            word = loose[0] or EMPTY
+            word = self.unplaced(loose[0]) or EMPTY
             raise self.unfit(f"unexpected argument {word}", self.usage)
 
     def add_callers(self, environ: "Mapping[str, str]") -> None:
@@ -299,6 +299,15 @@ class CommandLine:
             if is_secret(name):
                 return HIDDEN
         return text
+
+    def unplaced(self, word: str) -> str:
+        """Return a word that belongs to no argument as messages show it.
+
+        If any argument is secret, the word may be its text: a key begins with `-----BEGIN`.
+        """
+        if any(argument.secret for argument in self.arguments):
+            return HIDDEN
+        return word
 
     def is_given(self, argument: Argument) -> bool:
         """Return whether the caller set an argument or, for a flag, set it to true."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from testing.installation import IMPORTABLE, Made
+from testing.installation import IMPORTABLE, Made, command
 
 MODULE = f"after_run_{os.getpid()}"  # each worker has its own
 HOOKS = f"""
@@ -20,6 +20,8 @@ from host import AfterRun, hookimpl
 @hookimpl
 def after_run(installation):
     yield AfterRun("report", "cli_host_tests.{MODULE}:report", words=("a",))
+    traced = ("COLLECTOR",)
+    yield AfterRun("trace", "cli_host_tests.{MODULE}:report", ("a", "all"), traced)
 """
 REPORT = """
 import json, os, sys, time
@@ -34,6 +36,9 @@ def report(run):
     print("reported")
     with open(os.environ["HOME"] + "/runs", "a") as file:
         file.write(json.dumps(run.values()) + "\\n")
+
+def start(args):
+    print("ran")
 """
 
 
@@ -59,6 +64,11 @@ def made(install: Callable[..., Made]) -> Made:
     return install(
         {
             **files,
+            "commands/a/all/command.json": command(
+                entrypoint=f"cli_host_tests.{MODULE}:start",
+                starts_commands=True,
+                record=False,
+            ),
             "commands/b": "#!/bin/bash\necho ran\n",
             "plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"},
             "plugins/reporter/hooks.py": HOOKS,
@@ -90,6 +100,14 @@ def test_the_function_gets_the_finished_run(made: Made) -> None:
 def test_runs_of_other_words_are_ordinary(made: Made) -> None:
     assert made.run("b").all == (0, "ran\n", "")
     assert reported(made) == []
+
+
+@pytest.mark.parametrize(("collector", "stderr"), [("", ""), ("x", "reported\n")])
+def test_a_command_that_records_what_it_starts_has_a_parent_only_in_a_trace(
+    made: Made, collector: str, stderr: str
+) -> None:
+    done = made.run("a", "all", env={"COLLECTOR": collector})
+    assert done.all == (0, "ran\n", stderr)
 
 
 @pytest.mark.parametrize(
