@@ -71,6 +71,7 @@ from host.variables.masking import declared_secrets as declared_secrets
 from host.variables.masking import hidden_texts as hidden_texts
 from host.variables.masking import is_hidden_everywhere as is_hidden_everywhere
 from host.variables.masking import masked as masked
+from host.variables.masking import masked_line as masked_line
 from host.variables.masking import masked_text as masked_text
 from host.variables.required import RequiredVariable as RequiredVariable
 from host.words import is_word as is_word

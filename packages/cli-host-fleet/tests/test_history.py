@@ -54,11 +54,16 @@ def test_a_run_is_recorded_once(cli: Cli) -> None:
 
 
 def test_the_other_words_are_recorded(cli: Cli) -> None:
-    words = ("exec", *cli.on("web01"), "--", "true", "-p")
+    inventory = cli.root / "hosts.json"
+    variables = {"DB_PASSWORD": "hunter2", "ansible_become_password": "s3cr3t"}
+    hosts = {"all": {"hosts": ["web01"]}, "_meta": {"hostvars": {"web01": variables}}}
+    inventory.write_text(json.dumps(hosts))
+    words = ("exec", *cli.on("web01"), "--inventory", str(inventory))
+    words = (*words, "--", "true", "-phunter2", "s3cr3t")
     assert cli.fleet(*words, env={"CLI_RECORD": "1"}).status == 0
     (run,) = _history(cli)
     assert run["words"] == ["fleet", "exec"]
-    assert run["arguments"][-3:] == ["--", "true", "-p"]
+    assert run["arguments"][-4:] == ["--", "true", "-p********", "********"]
 
 
 def test_a_dry_run_and_a_forbidden_record_leave_none(cli: Cli) -> None:

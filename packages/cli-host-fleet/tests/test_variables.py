@@ -178,13 +178,15 @@ def test_a_secret_argument_is_in_no_preview(cli: Cli) -> None:
     cli.command(
         _SHOW,
         args=[{"name": "--pin", "value": "PIN", "secret": True}, {"name": "x..."}],
+        required_envs=[{"name": "DEMO", "secret": True}],
     )
+    words = ("--pin=hunter2", "t0k3n", "e=s3cr3t", "y")
+    secrets = {"API_TOKEN": "t0k3n", "DEMO": "s3cr3t"}
     shown = cli.fleet(
-        "run", *cli.on("web01"), "--dry-run", "demo", "do", "--pin=hunter2", "y"
+        *("run", *cli.on("web01"), "--dry-run", "demo", "do", *words), env=secrets
     )
     assert shown.status == 0, shown.stderr
-    assert b"hunter2" not in shown.stdout
-    assert b"--pin=********" in shown.stdout
+    assert b"demo do --pin=******** ******** e=******** y\n" in shown.stdout
 
 
 def test_values_with_anything_in_them(cli: Cli) -> None:

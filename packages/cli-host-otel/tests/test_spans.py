@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import time
+from pathlib import Path
 
 import pytest
 
+from cli_host_otel.span import send_span
 from conftest import Cli, Collector
+from host import FinishedRun, OperationError
 
 _TRACE = "0af7651916cd43dd8448eb211c80319c"
 _PARENT = "b7ad6b7169203331"
@@ -230,3 +233,29 @@ def test_another_protocol_is_refused(cli: Cli, collector: Collector) -> None:
     assert done.status == 0
     assert "only the protocol http/protobuf is supported, not grpc\n" in done.stderr
     assert collector.paths == []
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ("authorization Bearer s3cr3t", "400"),
+        ("authorization=Bearer%0As3cr3t", "in header value: '********'"),
+    ],
+)
+def test_a_malformed_header_stays_secret(
+    collector: Collector,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    header: str,
+    reason: str,
+) -> None:
+    collector.answer = 400
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", header)
+    start = "2026-03-01T09:30:00.125Z"
+    run = FinishedRun("1", start, 0.1, (), (), "", "", "", "", "", 0, 0, "")
+    with pytest.raises(OperationError) as refused:
+        send_span(run)
+    assert reason in str(refused.value)
+    assert "s3cr3t" not in str(refused.value)

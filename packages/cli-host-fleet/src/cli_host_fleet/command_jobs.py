@@ -18,7 +18,15 @@ from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.session import Elevation, RefusedError
 from cli_host_fleet.transport import Host, Transport
-from host import Command, Definition, HostError, Program, Variable, is_trusted
+from host import (
+    Command,
+    Definition,
+    HostError,
+    Program,
+    Variable,
+    declared_secrets,
+    is_trusted,
+)
 
 _HEAD = 16 * 1024  # bytes of an entrypoint, for its shebang or its block of PEP 723
 # the rank of secret references, which are resolved locally and only once
@@ -109,7 +117,8 @@ class CommandJob(Job):
         return self.order.command.words, self.order.args
 
     def secret_values(self) -> Collection[str]:
-        values = [*self._secrets.values(), *self._referenced.values()]
+        values = [*super().secret_values()]
+        values += [*self._secrets.values(), *self._referenced.values()]
         declared = self.order.declared
         # A secret argument that was answered to a question is in no argv, but in a variable.
         for argument in self.order.command.definition.args:
@@ -119,10 +128,19 @@ class CommandJob(Job):
                 values.append(declared[name])
         return values
 
-    def masked_words(self) -> list[str]:
+    def _secrets_among(self, variables: Mapping[str, str]) -> list[str]:
+        declared = declared_secrets(self.order.command.definition, variables)
+        values = super()._secrets_among(variables)
+        return [*values, *map(variables.__getitem__, declared)]
+
+    def _local_variables(self) -> Mapping[str, str]:
+        environment = self._program.environment(self.order.command.words)
+        values = {name: variable.value for name, variable in environment.items()}
+        return {**os.environ, **values}
+
+    def _words(self) -> Sequence[str]:
         command = self.order.command
-        args = self.order.args
-        masked = self._program.masked_arguments(command, args)
+        masked = self._program.masked_arguments(command, self.order.args)
         return [*command.words, *masked]
 
     def _environment_on_host(

@@ -105,8 +105,8 @@ class ExecJob(Job):
             return replace(result, reason="not a program; for a line of shell: --shell")
         return result
 
-    def masked_words(self) -> list[str]:
-        return [*self._argv]
+    def _words(self) -> Sequence[str]:
+        return self._argv
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
         argv = self._argv

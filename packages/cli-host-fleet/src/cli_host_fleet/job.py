@@ -15,7 +15,7 @@ from cli_host_fleet.results import Result, State
 from cli_host_fleet.session import Elevation, Output, RefusedError, Session
 from cli_host_fleet.shipment import Shipment, stem_of_a_run
 from cli_host_fleet.transport import Host, Transport
-from host import HostError, OperationError, Program
+from host import HostError, OperationError, Program, is_secret, masked_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,26 @@ class Job:
 
     def secret_values(self) -> Collection[str]:
         """Return the secret values that only this job knows; `connect` comes first."""
-        return ()
+        values = []
+        for host in self.hosts.values():
+            values += self._secrets_among({**host.settings, **host.variables})
+        return values
 
     def masked_words(self) -> list[str]:
-        """Return what runs, for display, with secrets masked."""
+        """Return what runs, for display: secrets of this machine and the inventory are masked."""
+        secrets = [*self._secrets_among(self._local_variables()), *self.secret_values()]
+        return [masked_line(word, secrets) for word in self._words()]
+
+    def _secrets_among(self, variables: Mapping[str, str]) -> list[str]:
+        """Return the secret values among the variables of what runs."""
+        return [value for name, value in variables.items() if is_secret(name)]
+
+    def _local_variables(self) -> Mapping[str, str]:
+        """Return the variables that what runs would get on this machine."""
+        return os.environ
+
+    def _words(self) -> Sequence[str]:
+        """Return what runs, for display, with secret arguments masked."""
         raise NotImplementedError
 
     def names(self) -> list[str]:

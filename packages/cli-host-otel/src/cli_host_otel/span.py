@@ -14,9 +14,10 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from urllib.parse import unquote
 
 from cli_host_otel.plugin import ENDPOINTS
-from host import FinishedRun, OperationError, masked_text
+from host import FinishedRun, OperationError, masked_line, masked_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
+_HEADERS = ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS")
 _PROTOCOL = "http/protobuf"
 _EXPORTER = "otlp"
 # After a failed export, no run tries again for so long: each would wait and warn.
@@ -54,8 +56,19 @@ def send_span(run: FinishedRun) -> None:
     if problem:
         _touch(failure)
         what = f"no trace was sent to {masked_text(endpoint)}"
+        problem = masked_line(problem, _header_values(environ))
         one_line = " ".join(masked_text(problem).split())
         raise OperationError(f"{what}: {one_line}")
+
+
+def _header_values(environ: Mapping[str, str]) -> list[str]:
+    """Return the values of the headers, such as a token, as they are set and as they are sent."""
+    values = []
+    for name in _HEADERS:
+        for header in environ.get(name, "").split(","):
+            _, _, value = header.partition("=")
+            values += [value, unquote(value)]
+    return values
 
 
 def _failure_file(endpoint: str, environ: Mapping[str, str]) -> str:
@@ -239,12 +252,15 @@ class _Ids:
 
 
 class _Messages(logging.Handler):
-    """Keeps the first message of the SDK; those behind it only say that it gave up."""
+    """Keeps the first message of the exporter; those behind it only say that it gave up.
+
+    Other modules of the SDK quote headers and attributes that they cannot parse, with any secrets.
+    """
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.first = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if not self.first:
+        if not self.first and record.name.startswith("opentelemetry.exporter."):
             self.first = record.getMessage()
