@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,38 +39,92 @@ def test_sets(wanted: str, left_out: str, names: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "left_out"),
-    [("app[1-3]", "app1*"), ("app[1-3]", "*1"), ("app[1-3]!app1*", "")],
+    [
+        ("app[1-3]", "app1*"),
+        ("app[1-3]", "*1"),
+        ("app[1-3]!app1*", ""),
+        ("db1!db1,app[1-3]!app1*", ""),
+        ("db1!db*,app[2-3],me@app1!app1*", ""),
+        ("app[1-3]&app*!you@*1", ""),
+        ("app[2-3],db1^d*", ""),
+        ("x!app9,app[2-3],app*!x", ""),
+    ],
 )
-def test_a_wildcard_leaves_out_hosts_of_no_list(wanted: str, left_out: str) -> None:
+def test_a_wildcard_means_hosts_of_no_list(wanted: str, left_out: str) -> None:
+    """Those that the set has selected before it."""
     names = names_of(wanted, left_out, Inventory({}), list)
     assert list(names) == ["app2", "app3"]
 
 
 @pytest.mark.parametrize(
-    ("left_out", "said"),
+    ("wanted", "left_out", "said"),
     [
-        ("web1", ""),
-        ("@old", ""),
-        ("*1", ""),
-        ("w1", "--except w1: leaves out no host of --on @web"),
-        (" ", "--except  : leaves out no host of --on @web"),
-        ("@db", "--except @db: leaves out no host of --on @web"),
-        ("web1,Web2,web02", "--except: not in --on @web: Web2,web02"),
+        ("@web", "web1", ""),
+        ("@web", "@old", ""),
+        ("@web", "*1", ""),
+        ("@web", "@db,web1", ""),
+        ("@web", "w1", "--except w1: leaves out no host of --on @web"),
+        ("@web", "@db", "--except @db: leaves out no host of --on @web"),
+        ("@web", "web1,Web2,web02", "--except: not in --on @web: Web2,web02"),
+        ("@web", "@old,*2,x[1-2]", "--except: not in --on @web: x[1-2]"),
+        (
+            "@all!x[1-2]!@db",
+            "",
+            "--on @all!x[1-2]!@db: not selected before the !: x[1-2]",
+        ),
     ],
 )
-def test_what_except_does_not_leave_out(left_out: str, said: str) -> None:
+def test_what_is_not_left_out(wanted: str, left_out: str, said: str) -> None:
     warnings: list[str] = []
-    names_of("@web", left_out, _INVENTORY, list, warn=warnings.append)
+    names_of(wanted, left_out, _INVENTORY, list, warn=warnings.append)
     assert warnings == [said] * bool(said)
 
 
 @pytest.mark.parametrize(
     "wanted",
-    ["@nobody", "web[1-", "web1!web1", "web[", "web[1:3]", "@", "", "@no:web", "@@no"],
+    [
+        "@nobody",
+        "web[1-",
+        "web1!web1",
+        "web[",
+        "@",
+        "",
+        "@no:web",
+        "@@no",
+        "a,,b",
+        "!a",
+    ],
 )
 def test_sets_that_mean_nothing(wanted: str) -> None:
     with pytest.raises(FleetError):
         names_of(wanted, "", _INVENTORY, lambda: ["web2"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("web1 web2", "'web1 web2' cannot be the name of a host"),
+        ("web1;web2", "'web1;web2' cannot be the name of a host"),
+        (" ", "a name of a host or group is missing"),
+        ("@maint", "'root@web2' cannot be the name of a host"),
+        ("[2001:db8::5]:22", "set the port in ssh_config"),
+        ("me@[2001:db8::5]:22", "set the port in ssh_config"),
+        ("web1:22", "'web1:22' is not an IPv6 address; set a port in ssh_config"),
+        ("web2,docker:web1", "name a place such as docker: once, before the set"),
+        ("web[1:3]", "'1:3' is neither a number nor a range"),
+        ("web[1_0-1_2]", "'1_0-1_2' is neither a number nor a range"),
+        ("web[1-1000000000]", "more than 100000 hosts"),
+        ("r[1-1000]n[1-1000]", "more than 100000 hosts"),
+        ("@huge", "more than 100000 hosts"),
+    ],
+)
+def test_no_host_has_such_a_name(words: str, said: str) -> None:
+    """What is left out by a name that means no host would run there."""
+    groups = {"maint": ["root@web2"], "huge": ["web[0-999999]"]}
+    inventory = Inventory(_INVENTORY.hosts, groups, closed=True)
+    for on, left_out in ((words, ""), ("web2", words), (f"web2!{words}", "")):
+        with pytest.raises(FleetError, match=re.escape(said)):
+            names_of(on, left_out, inventory, list)
 
 
 @pytest.mark.parametrize(
@@ -180,9 +235,19 @@ def test_two_users_of_a_host() -> None:
         ("me@[2001:db8::1]", ["2001:db8::1"]),
         ("fe80::1%eth0", ["fe80::1%eth0"]),
         ("2001:db8::[1-2]", ["2001:db8::1", "2001:db8::2"]),
+        ("::2,2001:db8::[1-2]!2001:DB8:0::1!0::2", ["2001:db8::2"]),
+        ("::A,::a", ["::A"]),
     ],
 )
 def test_ipv6(wanted: str, names: list[str]) -> None:
     assert [
         Host(name).name for name in names_of(wanted, "", Inventory({}), list)
     ] == names
+
+
+def test_an_ipv6_address_in_another_spelling() -> None:
+    hosts = {name: Host(name) for name in ("2001:DB8::1", "2001:db8::2")}
+    inventory = Inventory(hosts, {"old": ["2001:db8:0::2"]}, closed=True)
+    assert [*names_of("2001:db8::1,2001:DB8::2", "@old", inventory, list)] == [
+        "2001:DB8::1"
+    ]

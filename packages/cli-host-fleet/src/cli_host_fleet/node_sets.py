@@ -1,4 +1,7 @@
-"""Expand sets of hosts, in ClusterShell's notation extended with `USER@`, to names in order."""
+"""Expand sets of hosts, in ClusterShell's notation extended with `USER@`, to names in order.
+
+ClusterShell expands each part of a set; what `!` and the other operators mean is decided here.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ClusterShell.Defaults import config_paths
 from ClusterShell.NodeSet import (
@@ -28,34 +31,30 @@ from ClusterShell.NodeUtils import (
 from cli_host_fleet.inventory import Inventory
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.remembered import FAILED
-
-# Behind a letter or digit, the brackets are a range, such as Ansible's `web[1:3]`: refused.
-_IPV6 = re.compile(r"(?<![\w.\-\]])\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?)\]")
-_LOGIN = re.compile(
-    r"(?<![^\s,!&^])(\w[\w.-]*)@((?:\[[^\]]*\]|[^\s,!&^\[])+)", re.ASCII
-)
-
-_NOT_TYPED = set("@*?!&^")
+from cli_host_fleet.set_parts import Part, check_ranges, parts_of
+from cli_host_fleet.transport import canonical, is_name, no_name
 
 # The name of a group, or of a source of groups. ClusterShell puts it into a line of shell, so it
 # has no character that a shell or an option could mean something by; genders has `KEY=VALUE`.
 _GROUP = re.compile(r"\w[\w.:%=+-]*")
+_DIGITS = re.compile(r"[0-9]+")
 
 
 class _Groups(GroupResolver):  # type: ignore[misc]
     """The groups of an inventory or, without one, ClusterShell's; also `@all` and `@failed`.
 
-    A wildcard also matches the hosts `selected`, which need be in no list.
+    A wildcard also matches the hosts that `selected` returns, which need be in no list.
     """
 
     def __init__(
         self,
         inventory: Inventory,
         failed: Callable[[], list[str]],
-        selected: Iterable[str] = (),
+        selected: Callable[[], Iterable[str]] = list,
     ) -> None:
         super().__init__()
-        self._known = [*inventory.hosts, *selected]
+        self._known = list(inventory.hosts)
+        self._selected = selected
         self._failed = failed
         if not inventory.closed:
             self._inner = GroupResolverConfig(_configured(), ILLEGAL_GROUP_CHARS)
@@ -84,6 +83,8 @@ class _Groups(GroupResolver):  # type: ignore[misc]
             nodes: list[str] = self._inner.group_nodes(group, namespace)
         if not nodes:
             raise FleetError(f"@{group}: no such group, or the group is empty")
+        for node in nodes:
+            check_ranges(node)
         return nodes
 
     def all_nodes(self, namespace: str | None = None) -> list[str]:
@@ -108,7 +109,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
             raise _failed_source("@all", failure) from None
         except (GroupResolverError, GroupSourceError):
             nodes = []  # there is no group source, or it cannot list all hosts
-        return [*nodes, *self._known]
+        return [*nodes, *self._known, *self._selected()]
 
     def grouplist(self, namespace: str | None = None) -> list[str]:
         with _explained(f"@@{namespace or ''}"):
@@ -141,7 +142,7 @@ def groups_of(inventory: Inventory) -> list[str]:
         return []  # there is no source of groups, or it cannot list them
 
 
-def folded(names: Sequence[str]) -> str:
+def folded(names: Iterable[str]) -> str:
     """Return the shortest notation for these hosts, such as `web[01-58]`."""
     try:
         return str(NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP))
@@ -172,7 +173,7 @@ def names_of(
     The user is the one before `@` in `selection`, else `login`, else, for a host of `@failed`, the
     user of the last run, else "" (ssh decides). Raises FleetError. `failed` returns the hosts of
     `@failed`, each as `HOST` or `USER@HOST`, and may raise FleetError. In messages, `place` stands
-    before `selection`. `warn` gets a line about a `left_out` that has no effect.
+    before `selection`. `warn` gets a line about hosts to leave out that are not selected.
     """
     last_users: dict[str, str] = {}
 
@@ -182,63 +183,115 @@ def names_of(
             last_users[name] = user
         return list(last_users)
 
-    groups = _Groups(inventory, failed_names)
     on = f"--on {place}{selection}"
-    without_users, logins = _split(selection)
-    try:
-        # What stands behind `!` may be a wildcard for hosts that stand before it.
-        before, mark, _ = without_users.partition("!")
-        if mark:
-            selected = NodeSet(before, resolver=groups)
-            groups = _Groups(inventory, failed_names, selected)
-        nodes = NodeSet(without_users, resolver=groups)
-        if left_out:
-            # A user in --except says nothing: `me@web1` leaves out web1.
-            excluded, _ = _split(left_out)
-            groups = _Groups(inventory, failed_names, nodes)
-            without = NodeSet(excluded, resolver=groups)
-            # Of a group or a wildcard, not every host need be in `selection`.
-            is_typed = not _NOT_TYPED & set(excluded)
-            if not without & nodes:
-                warn(f"--except {left_out}: leaves out no host of {on}")
-            elif is_typed and without - nodes:
-                warn(f"--except: not in {on}: {without - nodes}")
-            nodes.difference_update(without)
+    selected = _Selection(on, selection, inventory, failed_names)
+    hosts = selected.hosts
+    if selected.absent:
+        warn(f"{on}: not selected before the !: {folded(selected.absent)}")
 
-        typed = _typed_users(logins, groups, on)
-    except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
-        raise FleetError(f"{on}: {failure or type(failure).__name__}") from None
-    if not nodes:
+    if left_out:
+        without = _Selection(
+            f"--except {left_out}", left_out, inventory, failed_names, hosts
+        )
+        # Of a group or a wildcard, not every host need be in `selection`.
+        absent = without.typed - hosts
+        if not without.hosts & hosts:
+            warn(f"--except {left_out}: leaves out no host of {on}")
+        elif absent:
+            warn(f"--except: not in {on}: {folded(absent)}")
+        hosts = hosts - without.hosts
+
+    if not hosts:
         raise FleetError(f"{on}: selects no host")
 
     users = {}
-    for node in nodes:
-        name = str(node)
+    for name in sorted(hosts, key=_in_order):
         last_user = last_users.get(name, "")
-        users[name] = typed.get(name) or login or last_user
+        users[name] = selected.users.get(name) or login or last_user
     return users
 
 
-def _typed_users(
-    logins: Iterable[tuple[str, str]], groups: GroupResolver, on: str
-) -> dict[str, str]:
-    """Map each host of a `USER@HOSTS` to its user; raises FleetError for two users of a host."""
-    typed: dict[str, str] = {}
-    for user, part in logins:
-        for name in NodeSet(part, resolver=groups):
-            former = typed.setdefault(name, user)
-            if former != user:
-                raise FleetError(f"{on}: {name} has two users: {former}, {user}")
-    return typed
+def _in_order(name: str) -> tuple[str, list[int]]:
+    """Return what sorts names as ClusterShell does: web2 before web10."""
+    numbers = [int(digits) for digits in _DIGITS.findall(name)]
+    return _DIGITS.sub("%s", name), numbers
 
 
-def _split(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return `text` without users and IPv6 brackets, and (user, hosts) per `USER@HOSTS` in it.
+class _Selection:
+    """The hosts that a set selects; `said` is the set with its option, for messages.
 
-    Raises FleetError for a digit that ClusterShell would replace by one of 0 to 9.
+    `hosts`   those that the parts select, from left to right; a wildcard also means those before it
+    `users`   the user of each host of a part `USER@HOSTS`
+    `typed`   the hosts that a part names in full
+    `absent`  the hosts that a part names in full behind `!`, but no part before it selects
+
+    An IPv6 address has the spelling of the inventory or of `others`, else its first one.
     """
-    if any(letter.isdigit() and not letter.isascii() for letter in text):
-        raise FleetError(f"{text}: write each digit as one of 0 to 9")
-    text = _IPV6.sub(r"\1", text)
-    without_users = _LOGIN.sub(r"\2", text)
-    return without_users, _LOGIN.findall(text)
+
+    def __init__(
+        self,
+        said: str,
+        text: str,
+        inventory: Inventory,
+        failed: Callable[[], list[str]],
+        others: Collection[str] = (),
+    ) -> None:
+        self.hosts: set[str] = set()
+        self.users: dict[str, str] = {}
+        self.typed: set[str] = set()
+        self.absent: set[str] = set()
+        self._said = said
+        self._spellings: dict[str, str] = {}
+        for name in (*inventory.hosts, *others):
+            self._spelled(name)
+
+        groups = _Groups(inventory, failed, lambda: (*others, *self.hosts))
+        for part in parts_of(text):
+            self._add(part, groups)
+
+    def _add(self, part: Part, groups: GroupResolver) -> None:
+        names = self._names_of(part, groups)
+        if part.operator == ",":
+            self.hosts |= names
+        elif part.operator == "!":
+            if part.is_typed:
+                self.absent |= names - self.hosts
+            self.hosts -= names
+            return  # who would log in there says nothing
+        elif part.operator == "&":
+            self.hosts &= names
+        else:
+            self.hosts ^= names
+
+        if part.is_typed:
+            self.typed |= names
+        if part.user:
+            self._log_in(part.user, names)
+
+    def _names_of(self, part: Part, groups: GroupResolver) -> set[str]:
+        try:
+            nodes = NodeSet(part.hosts, resolver=groups)
+        except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
+            why = failure or type(failure).__name__
+            raise FleetError(f"{self._said}: {why}") from None
+
+        names = set()
+        for node in nodes:
+            name = str(node)
+            # A name that can be no host would leave out nothing.
+            if not is_name(name):
+                raise FleetError(f"{self._said}: {no_name(name)}")
+            names.add(self._spelled(name))
+        return names
+
+    def _spelled(self, name: str) -> str:
+        if ":" not in name:
+            return name
+        return self._spellings.setdefault(canonical(name), name)
+
+    def _log_in(self, user: str, names: Iterable[str]) -> None:
+        for name in names:
+            former = self.users.setdefault(name, user)
+            if former != user:
+                both = f"{former}, {user}"
+                raise FleetError(f"{self._said}: {name} has two users: {both}")

@@ -103,7 +103,7 @@ class Targets:
         # Pods are selected by kubectl, with labels; of containers, ClusterShell selects the names.
         is_failed = remembered.is_in(selection)
         selects_labels = place.startswith("kube:") and not is_failed
-        if selects_labels and not selection:
+        if selects_labels and not selection.strip():
             # kubectl would take all pods.
             raise FleetError(f"--on {self.on}: expected kube:NAMESPACE/SELECTOR")
         labels = ""
@@ -123,6 +123,10 @@ class Targets:
         users = names_of(selection, left_out, inventory, failed, self.user, place, warn)
         hosts = {}
         for name, user in users.items():
+            # docker would take another word for the beginning of a container's ID.
+            if name not in containers:
+                what = f"--on {self.on}: {place}{name} is not running"
+                raise FleetError(f"{what}; to leave it out: --except {name}")
             hosts[name] = Host(name, user=user, place=place)
         return hosts
 

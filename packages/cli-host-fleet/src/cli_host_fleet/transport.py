@@ -14,7 +14,8 @@ from cli_host_fleet.problem import FleetError
 from cli_host_fleet.results import State
 
 SHELL_NOT_STARTED = {126, 127}  # exit statuses if no program of that name can start
-_ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
+# Names become arguments of ssh, so none may look like an option.
+_WORD = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
 _PORT = re.compile(r"[0-9]*")
 
 
@@ -40,13 +41,39 @@ class Host:
     ignored: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        # They become arguments of ssh, so none may look like an option.
-        for word in (self.name, self.address, self.user):
-            if word and not _ADDRESS.fullmatch(word):
-                raise FleetError(f"{word!r} cannot be the name of a host or a user")
+        for word in (self.name, self.address):
+            if word and not is_name(word):
+                raise FleetError(no_name(word))
+        if self.user and not _WORD.fullmatch(self.user):
+            raise FleetError(no_name(self.user))
 
         if not _PORT.fullmatch(self.port):
             raise FleetError(f"{self.name}: {self.port!r} is not a port")
+
+
+def is_name(word: str) -> bool:
+    """Return whether a word can be the name or the address of a host."""
+    if not _WORD.fullmatch(word):
+        return False
+    return ":" not in word or bool(canonical(word))
+
+
+def no_name(word: str) -> str:
+    """Return the reason why a word is no name."""
+    if ":" in word and _WORD.fullmatch(word):
+        what = f"{word!r} is not an IPv6 address; set a port in ssh_config"
+        return f"{what}, and name a place such as docker: once, before the set"
+    return f"{word!r} cannot be the name of a host or a user"
+
+
+def canonical(word: str) -> str:
+    """Return the usual spelling of an IPv6 address, or "" for any other word."""
+    from ipaddress import IPv6Address
+
+    try:
+        return str(IPv6Address(word))
+    except ValueError:
+        return ""
 
 
 def login(host: Host) -> str:
