@@ -7,6 +7,7 @@ configuration of where packages come from.
 
 import importlib.util
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from builtin_plugins.library.bounded_call import bounded_call
 from host import OperationError, find_program, masked_text
 from host.caller import home
 from host.processes.importing import complete_import_path
+from host.processes.required_programs import satisfies
 
 # The caller's variables that say where packages come from, and how they are fetched. Any other
 # PIP_ or UV_ variable could install elsewhere, something else, or what must not be built.
@@ -48,6 +50,8 @@ _SET = {
     "PIP_REQUIRE_HASHES": "0",
     "PIP_USER": "0",
 }
+_OLDEST_UV = "0.11.15"
+_NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _VERSION_CONTROL = ("git", "hg", "svn", "bzr")
 # pip starts each build with `sys.executable`. "--only-binary" does not keep it from building what
 # a package requires from an address (`needed @ https://…/needed.tar.gz`). pip before 26.1.2 writes
@@ -159,6 +163,7 @@ class Installer(NamedTuple):
         if has_pip():
             answer = self.pip("install", *arguments, can_build=can_build)
         else:
+            self.check_uv()
             # pip compiles what it installs; uv does only on demand.
             options = ("--python", sys.executable, "--compile-bytecode")
             answer = self.uv(
@@ -194,6 +199,14 @@ class Installer(NamedTuple):
         called = f"uv {' '.join(arguments[:count])}"
         environ = self._environment(can_build=can_build)
         return self._run([*command, *arguments], called, environ, given)
+
+    def check_uv(self) -> None:
+        """Raise OperationError for a uv that writes a script where its name leads."""
+        printed = checked_output(self.uv("--version", can_build=False), "its version")
+        version = _NUMBER.search(printed)
+        if version is None or not satisfies(version[0], f">={_OLDEST_UV}"):
+            what = f"{printed.strip()} could write the scripts of a package anywhere"
+            raise OperationError(what, f"update uv to {_OLDEST_UV} or newer")
 
     def _environment(self, *, can_build: bool) -> dict[str, str]:
         """Return the environment of an installer; unless it `can_build`, without version control.

@@ -46,7 +46,14 @@ def plan_lines(
     if before:
         title = _change_title(before.entry, after.entry)
         former_uses = _uses_of_plugin(before)
-        return change_lines(title, before.commands, commands, former_uses, uses)
+        lines = change_lines(title, before.commands, commands, former_uses, uses)
+        # Declarations show no change if only the code behind them is another.
+        is_other_file = before.entry.hooks != after.entry.hooks
+        is_other = is_other_file or _python_code(before) != _python_code(after)
+        if after.hooks_file and is_other:
+            hooks = ", ".join(after.hooks) or "unknown"
+            lines.append(f"  ~ Python code, with the hooks {hooks}")
+        return lines
 
     lines = [heading(after.entry)]
     if after.entry.description:
@@ -255,6 +262,29 @@ def _uses_of_plugin(plugin: PluginVersion) -> dict[str, list[str]]:
         "packages": packages,
         "folders that a run appends to PATH": _path_folders(plugin),
     }
+
+
+def _python_code(plugin: PluginVersion) -> dict[str, bytes]:
+    """Return the contents of a plugin's files with Python code, by their paths in it.
+
+    The files behind links are in the plugin's repository.
+    """
+    contents = {}
+    seen = set()
+    for directory, folders, names in os.walk(plugin.root, followlinks=True):
+        real = os.path.realpath(directory)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+
+        for name in names:
+            path = os.path.join(directory, name)
+            is_code = name.endswith(".py") or path == plugin.hooks_file
+            if is_code and os.path.isfile(path):
+                inside = os.path.relpath(path, plugin.root)
+                contents[inside] = Path(path).read_bytes()
+    return contents
 
 
 def _differs(old: Definition, new: Definition) -> bool:

@@ -36,7 +36,7 @@ class Start(NamedTuple):
 def link_on_path(
     launcher: str, environ: Mapping[str, str], *, usual: bool = False
 ) -> Start:
-    """Link a launcher in ~/.local/bin, unless its name is taken there or works already.
+    """Link a launcher in ~/.local/bin, unless its name is taken there, or anywhere on PATH.
 
     `usual` says that the script that pip installed starts this installation, too.
     """
@@ -44,8 +44,9 @@ def link_on_path(
     link = os.path.join(local_bin(environ), name)
     starts_it = partial(_starts, launcher, usual)
 
-    first_on_path = find_program(name, environ)
-    if not starts_it(first_on_path) and not os.path.lexists(link):
+    # A team's cli.json can name any program, such as sudo.
+    is_free = find_program(name, environ) is None and not os.path.lexists(link)
+    if is_free:
         with suppress(OSError):  # the home directory may be read-only
             os.makedirs(os.path.dirname(link), exist_ok=True)
             atomic.write_link(link, launcher)

@@ -1,9 +1,7 @@
 """The plugins that a team's source contains, read from their files; none of their code is run."""
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from builtin_plugins.library.git import Git
 from builtin_plugins.plugins.directory_contents import read_contents
 from builtin_plugins.plugins.preview import plan_lines
 from builtin_plugins.registry.directory import find_directory_plugins
@@ -80,41 +78,20 @@ def show_contained(session: Session, contained: dict[str, PluginVersion]) -> Non
         session.messages.warn(*version.problems)
 
 
-def changed_lines(
-    git: Git, before: Session, after: Session, old: str, new: str, called: str
-) -> Iterator[str]:
-    """Yield what the commit `new` changes in the plugins that the repository contains.
+def changed_lines(before: Session, after: Session, called: str) -> Iterator[str]:
+    """Yield how the plugins in the files of `after` differ from those in the files of `before`.
 
-    `before` has the files of the commit `old`, and `after` those of `new`.
+    The contents are compared, not the paths in git: a link may lead to another directory.
     """
     former = contained_plugins(before)
-    contained = contained_plugins(after, called)
-    place = os.path.relpath(after.installation.plugins_dir, after.layout.root)
-    paths = _changed_paths(git, old, new, place)
-
-    for name, version in contained.items():
-        inside = os.path.join(place, name, "")
-        changed = [path for path in paths if path.startswith(inside)]
-        if not changed:
-            continue
-
-        if name not in former:
-            yield from plan_lines(None, version, verbose=False)
+    for name, version in contained_plugins(after, called).items():
+        if name in former:
+            lines = plan_lines(former[name], version)
+            is_change = len(lines) > 1  # more than a title
+            if not is_change and not version.problems:
+                continue
         else:
-            yield from plan_lines(former[name], version)
-            # Declarations show no change if only the code behind them is another.
-            if version.has_python and _have_code(changed):
-                hooks = ", ".join(version.hooks) or "unknown"
-                yield f"  ~ Python code, with the hooks {hooks}"
+            lines = plan_lines(None, version, verbose=False)
+
+        yield from lines
         yield from map(str, version.problems)
-
-
-def _have_code(paths: Iterable[str]) -> bool:
-    return any(path.endswith(".py") for path in paths)
-
-
-def _changed_paths(git: Git, old: str, new: str, place: str) -> list[str]:
-    """Return the paths below `place` that differ between two commits."""
-    options = ("-r", "-z", "--name-only", "--no-renames")
-    listed = git("diff-tree", *options, old, new, "--", place)
-    return os.fsdecode(listed).split("\0")

@@ -57,8 +57,8 @@ def init(
 
     The default DIRECTORY is the one where a program of this name looks for its installation. An
     existing installation gets the program's missing files, but no examples. The program is
-    linked in ~/.local/bin if its name is free there. On a terminal, you are asked whether to
-    install completion with Tab.
+    linked in ~/.local/bin if its name is free there and on PATH. On a terminal, you are asked
+    whether to install completion with Tab.
 
     --project makes a project instead: commands that are available in DIRECTORY (by default the
     current directory) and below it. The commands are in .PROGRAM/commands/. The example

@@ -158,7 +158,7 @@ def _to_newest(change: Change, yes: bool) -> bool:
     staged = session_of(session, change.files, session.program)
     own = read_registry(session.installation.plugins_dir)
     listed = read_team_registry(staged, address, own.entries)
-    _show_changes(change, git, staged, old, new, address)
+    _show_changes(change, staged, old, new, address)
     session.messages.warn(*listed.problems)
 
     # The new cli.json may name another directory for plugins.
@@ -225,7 +225,7 @@ def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> 
 
 
 def _show_changes(
-    change: Change, git: Git, staged: Session, old: str, new: str, address: str
+    change: Change, staged: Session, old: str, new: str, address: str
 ) -> None:
     """Show how the files in `change.files` differ from those of the installation."""
     session = change.session
@@ -236,7 +236,7 @@ def _show_changes(
     title = f"{session.program}: {old[:12]} → {new[:12]}"
     session.show_lines(
         *change_lines(title, former, newest),
-        *changed_lines(git, session, staged, old, new, address),
+        *changed_lines(session, staged, address),
     )
 
 

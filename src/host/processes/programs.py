@@ -4,7 +4,7 @@ import _stat
 import posix
 
 from host.errors import CannotStartError, MissingError, Problem
-from host.files.paths import basename, is_file, join, shipped
+from host.files.paths import basename, dirname, is_file, join, shipped
 from host.processes.process import Exec
 from host.record_base import Record
 from host.text import decode, quoted
@@ -109,7 +109,9 @@ def _start_with_uv(file: str, environ: "Mapping[str, str]") -> Start:
         what = "needs uv for its block # /// script, and uv is not on PATH"
         remedy = "install uv: https://docs.astral.sh/uv/"
         raise MissingError(Problem(file, what, remedy))
-    return Start(uv, ["uv", "run", "--script", file], uv)
+    # Before version 0.12, uv would take the settings of the project in the caller's directory.
+    project = dirname(file)
+    return Start(uv, ["uv", "run", "--project", project, "--script", file], uv)
 
 
 def _start_of_script(

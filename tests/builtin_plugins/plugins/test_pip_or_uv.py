@@ -17,7 +17,7 @@ from builtin_plugins.plugins.pip_or_uv import (
     find_false,
 )
 from builtin_plugins.registry.entry import Entry
-from host import Messages
+from host import Messages, OperationError
 from testing import httpserver
 from testing.environments import copy_environment, made_once
 from testing.packages import Environment
@@ -164,6 +164,17 @@ def test_a_traceback_of_an_installer_is_not_shown(tmp_path: Path) -> None:
     lines = ("error: one", "  cause: two", "ValueError: three")
     assert answer.said[1:] == lines
     assert "secret" not in answer.said[0]
+
+
+@pytest.mark.parametrize("printed", ["uv 0.9.30", "uv 0.11.14 (a1b2 2026-04-30)", ""])
+def test_a_uv_that_writes_scripts_anywhere(tmp_path: Path, printed: str) -> None:
+    uv = tmp_path / "uv"
+    uv.write_text(f"#!/bin/sh\necho '{printed}'\n")
+    uv.chmod(0o755)
+    installer = Installer({"PATH": f"{tmp_path}:/usr/bin:/bin"}, 60, str(tmp_path))
+    with pytest.raises(OperationError) as refused:
+        installer.check_uv()
+    assert refused.value.remedy == "update uv to 0.11.15 or newer"
 
 
 @pytest.mark.parametrize("path", [os.environ["PATH"], "", "/nonexistent"])

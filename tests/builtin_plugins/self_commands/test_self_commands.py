@@ -474,17 +474,20 @@ def test_init_links_the_program_and_its_second_line_can_be_pasted(
     assert shell.stdout.endswith("\nhi\n")
 
 
-def test_init_replaces_nothing_in_the_home_directory(
-    install: Install, tmp_path: Path
+@pytest.mark.parametrize("place", [".local/bin", "programs"])
+def test_init_replaces_no_program(
+    install: Install, tmp_path: Path, place: str
 ) -> None:
+    """Neither a file in the home directory, nor a program on PATH by a link before it."""
     made = install()
-    link, target = made.home / ".local/bin/acme", tmp_path / "new"
+    link, target = made.home / place / "acme", tmp_path / "new"
     link.parent.mkdir(parents=True)
     link.write_text(BASH)
     link.chmod(0o755)
-    path = {"PATH": f"{link.parent}:{os.environ['PATH']}"}
+    path = {"PATH": f"{made.home}/.local/bin:{link.parent}:{os.environ['PATH']}"}
     shown = made.run("self", "init", str(target), "--name", "acme", env=path)
     assert (shown.status, link.read_text()) == (0, BASH)
+    assert (made.home / ".local/bin/acme").exists() == (place == ".local/bin")
     assert shown.stdout.endswith(
         f"\nnext: {target}/core/acme self new command team hello\n"
     )

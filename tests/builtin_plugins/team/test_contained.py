@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from testing.plugin_sources import Repository, plugin_files
-from testing.team import Team, registry_of
+from builtin_plugins.team.contained import changed_lines
+from host import Messages
+from host.installation import Layout
+from host.session.session import Session
+from testing.plugin_sources import Files, Repository, plugin_files, write_tree
+from testing.team import CLI, Team, registry_of
 
 
 def hooks(mark: Path, text: str = "") -> str:
@@ -102,6 +106,44 @@ def test_sync_shows_new_and_changed_ones_first(tmp_path: Path, answer: str) -> N
     assert (status, second.exists()) == (0, False)
     assert team.colleague.run("extra", "hi").status == 0
     assert second.exists()
+
+
+HOOKS = "from host import hookimpl\n@hookimpl\ndef before_run(installation): ...\n"
+CODE = "  ~ Python code, with the hooks before_run"
+
+
+CHANGES: dict[str, tuple[Files, bool]] = {
+    "hooks": ({"lib/zed/hooks": f"{HOOKS}x"}, True),
+    "other hooks": ({"lib/zed/plugin.json": {"hooks": "near.py"}}, True),
+    "an imported file": ({"lib/zed/near.py": f"{HOOKS}x"}, True),
+    "a file behind a link": ({"lib/zed/more/far.py": f"{HOOKS}x"}, True),
+    "no code": ({"lib/zed/README.md": "x"}, False),
+}
+
+
+@pytest.mark.parametrize(("files", "is_shown"), CHANGES.values(), ids=CHANGES)
+def test_code_behind_links_is_compared(
+    tmp_path: Path, files: Files, is_shown: bool
+) -> None:
+    """The directory for plugins is a link, and so is the plugin in it."""
+    tree = {
+        "core/cli.json": {**CLI, "plugins_dir": "p"},
+        "lib/zed/plugin.json": {"hooks": "hooks"},
+        **dict.fromkeys(("lib/zed/hooks", "lib/zed/near.py", "lib/far/far.py"), HOOKS),
+    }
+    sessions = []
+    for name in ("before", "after"):
+        root = write_tree(tmp_path / name, tree)
+        (root / "real").mkdir()
+        (root / "p").symlink_to("real")
+        (root / "real/zed").symlink_to("../lib/zed")
+        (root / "lib/zed/more").symlink_to("../far")
+        layout = Layout("acme", str(root), f"{root}/core/cli.json")
+        sessions.append(Session(layout, {}, Messages("acme", {}), safe=False))
+
+    write_tree(root, files)
+    *_, last = "", *changed_lines(*sessions, "called")
+    assert last == (CODE if is_shown else "")
 
 
 def test_a_new_directory_of_commands_is_read_from_the_new_commit(

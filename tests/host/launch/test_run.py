@@ -1025,6 +1025,9 @@ def test_uv_runs_a_script_with_its_requirements(install, tmp_path):
     }
     done = made.run("greet", "a b", env=env)
     assert (done.status, done.stdout) == (0, "hello a b\n")
+    # An older uv takes the settings of the caller's directory.
+    [*_, option, project, _script, _file] = start_of(str(file), env).argv
+    assert (option, project) == ("--project", str(file.parent))
 
     missing = f"{file}: needs uv for its block # /// script, and uv is not on PATH"
     done = made.run("greet", env={"PATH": "/usr/bin:/bin"})
