@@ -475,9 +475,7 @@ def test_init_links_the_program_and_its_second_line_can_be_pasted(
 
 
 @pytest.mark.parametrize("place", [".local/bin", "programs"])
-def test_init_replaces_no_program(
-    install: Install, tmp_path: Path, place: str
-) -> None:
+def test_init_replaces_no_program(install: Install, tmp_path: Path, place: str) -> None:
     """Neither a file in the home directory, nor a program on PATH by a link before it."""
     made = install()
     link, target = made.home / place / "acme", tmp_path / "new"
