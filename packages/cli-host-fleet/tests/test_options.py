@@ -35,12 +35,21 @@ def test_a_dry_run_connects_to_nobody_and_shows_no_value(cli: Cli) -> None:
     assert "PASS" in shown
     assert "s3cr3t" not in shown
     assert "hidden" not in shown
+    away = cli.root / "away.txt"
+    away.write_text("away\n")
+    (folder / "away").symlink_to("../../../away.txt")
     plan = json.loads(cli.fleet("run", *on, "--format", "json", "demo", "do").stdout)
     own = [name for name in plan["files"] if name.startswith("commands/")]
     assert own == [
         f"commands/demo/do/{name}"
-        for name in ("command.json", "main.sh", "lib/more.sh")
+        for name in ("away", "command.json", "main.sh", "lib/more.sh")
     ]
+    assert plan["links"] == {"commands/demo/do/away": str(away)}
+    (folder / "key").symlink_to(key := cli.home / "key")
+    key.write_text("private\n")
+    done = cli.fleet("run", *on, "demo", "do")
+    what = f"{folder}/key: leads to {key}, which stays on this machine"
+    assert done.stderr == f"cli fleet run: {what}; replace the link by a copy\n"
 
 
 def test_links_and_modes_of_the_folder(cli: Cli) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
+import tarfile
 import time
 from pathlib import Path
 
 import pytest
 
 from cli_host_fleet.from_host import MARK
+from cli_host_fleet.problem import FleetError
 from cli_host_fleet.shipment import Shipment, stem_of_a_run
 from cli_host_fleet.to_host import items, opening, order, script, text_for_sh
 
@@ -38,6 +41,43 @@ def test_a_host_that_is_sent_less_than_all_runs_nothing(tmp_path: Path) -> None:
         done = subprocess.run(bash, input=whole[:cut], capture_output=True, check=False)
         assert done.stdout.startswith(MARK)
         assert os.listdir(tmp_path) == [], whole[cut - 20 : cut]
+
+
+@pytest.mark.parametrize(
+    ("target", "sent"),
+    [
+        ("near", True),
+        ("../../lib/shared", True),
+        ("lib/../../../lib/shared", True),
+        ("/gone", False),
+        ("lib", True),
+        ("../../../plugin-two/shared", None),
+        ("/etc/passwd", None),
+        ("../../config/settings.conf", None),
+    ],
+)
+def test_links_that_are_sent(tmp_path: Path, target: str, sent: bool | None) -> None:
+    """Those within the folder or the plugin; any other could be a private key of the user."""
+    folder = tmp_path / "plugin/commands/do"
+    for file in (
+        *("plugin/commands/do/near", "plugin/commands/do/lib/x", "plugin/lib/shared"),
+        *("plugin/config/settings.conf", "plugin-two/shared"),
+    ):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("x")
+    (folder / "link").symlink_to(target)
+    shipment = Shipment()
+    if sent is None:
+        with pytest.raises(FleetError, match="which stays on this machine"):
+            shipment.add_tree(str(folder), "do", [str(tmp_path / "plugin")])
+        return
+    shipment.add_tree(str(folder), "do", [str(tmp_path / "plugin")])
+    shipment.close()
+    with tarfile.open(
+        fileobj=io.BytesIO(b"".join(shipment.chunks(stem_of_a_run())))
+    ) as archive:
+        names = [Path(name).name for name in archive.getnames()]
+    assert ("link" in names) == sent
 
 
 @pytest.mark.parametrize("has_fullblock", [True, False])

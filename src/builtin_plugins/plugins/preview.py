@@ -241,7 +241,7 @@ def _path_folders(plugin: PluginVersion) -> list[str]:
         for folder in definition.path_folders:
             root = definition.plugin_root
             if not root:
-                root = definition.path_roots[0]
+                root = definition.roots[0]
             real_root = os.path.realpath(root)
             path = os.path.relpath(os.path.realpath(folder), real_root)
             folders.add(path)

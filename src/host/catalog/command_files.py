@@ -341,9 +341,8 @@ class FolderNode(Node):
             definition.project = self.project
             definition.written = self._written(path)
 
-        # A run checks that the folders on PATH are inside one of these directories.
-        if definition.path:
-            definition.path_roots = (self.tree.root or self.tree.path, self.base)
+        tree = self.tree
+        definition.roots = (tree.root or tree.path, self._base or tree.path)
         if self.tree.path_folders:
             definition.plugin_root = self.tree.root
             definition.plugin_path = self.tree.path_folders

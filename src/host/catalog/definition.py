@@ -63,7 +63,8 @@ class Definition:
     envs, env_files        variables and paths of `.env` files, not yet expanded
     path                   folders to append to PATH, relative to `directory`
     path_folders           all folders that a run appends to PATH: see `path_folders`
-    path_roots             directories, of which one must contain each folder in `path`
+    roots                  directories of its plugin, project or installation, before links, of
+                           which one must contain each folder in `path`
     plugin_path            folders of the plugin to append to PATH, in the directory `plugin_root`
     required_envs          `RequiredVariable`s, including those of the categories above
     requires               `Requirement`s for programs, including those of the categories above
@@ -100,7 +101,7 @@ class Definition:
     """
 
     above: "tuple[Definition, ...]" = ()
-    path_roots: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
     plugin_root = ""
     plugin_path: "Sequence[str]" = ()
     project: "Project | None" = None

@@ -47,6 +47,6 @@ def project_definition(project: Project) -> Definition:
     definition: Definition | None = project.definition
     if definition is None:
         definition = Definition(project.file, project.fields(), required=False)
-        definition.path_roots = (project.root,)
+        definition.roots = (project.root,)
         project.definition = definition
     return definition

@@ -33,7 +33,7 @@ def check_folders(definition: "Definition") -> list[PathFolder]:
     for level in reversed(definition.chain):
         for folder in level.path:
             path = join(level.directory, folder)
-            folders.append(_checked(path, folder, level.file, level.path_roots))
+            folders.append(_checked(path, folder, level.file, level.roots))
 
     for path in definition.plugin_path:
         root = definition.plugin_root

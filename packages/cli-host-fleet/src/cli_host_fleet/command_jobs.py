@@ -226,7 +226,7 @@ class ShippedJob(CommandJob):
         program = self._program
         # For scripts that read them; all else of the cli.json stays on this machine.
         fields = {"name": program.name, "version": program.version}
-        self.shipment.add_tree(program.lib_dir, "core/lib")
+        self.shipment.add_tree(program.lib_dir, "core/lib", [program.root])
         self.shipment.add_text("core/cli.json", json.dumps(fields))
 
         if definition.is_script:
@@ -235,7 +235,8 @@ class ShippedJob(CommandJob):
         else:
             directory = self.order.command.directory
             excluded = _stays_here(definition)
-            self.shipment.add_tree(directory, self._folder, excluded)
+            roots = definition.roots
+            self.shipment.add_tree(directory, self._folder, roots, excluded)
         self.shipment.close()
 
     def _check_project(self) -> None:

@@ -23,6 +23,7 @@ def preview(job: Job, options: Options, form: str) -> str:
         "batches": batches,
         "at_once": options.forks,
         "files": job.shipment.names,
+        "links": job.shipment.targets,
         "bytes": job.shipment.size,
         "variables": job.names(),
     }
@@ -45,7 +46,9 @@ def _text(plan: dict[str, Any]) -> str:
     count = len(plan["files"])
     lines.append(f"files      {count}, {plan['bytes']} bytes to each host")
     for name in plan["files"]:
-        lines.append(f"           {printable(name)}")
+        target = plan["links"].get(name)
+        shown = f"{name} -> {target}" if target else name
+        lines.append(f"           {printable(shown)}")
 
     variables = " ".join(plan["variables"])
     lines.append(f"variables  {variables or 'none'}")

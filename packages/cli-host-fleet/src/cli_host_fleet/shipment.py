@@ -18,6 +18,7 @@ from cli_host_fleet.problem import FleetError
 _CHUNK = 1 << 16
 _STAYS_HERE = {".git", ".hg", ".svn", "__pycache__"}
 _ENV_FILES = (".env", ".env.*")
+_SETTINGS = "/config/settings.conf"
 _OF_COMMANDS = {"command.json", "category.json"}
 _REFERENCE = re.compile(r"\$\{[^}]*\}+|\$\w+")
 _MOST_BYTES = 256 << 20
@@ -39,7 +40,10 @@ def stem_of_a_run() -> str:
 
 
 class Shipment:
-    """The tar archive, in an unnamed file that disappears after the run."""
+    """The tar archive, in an unnamed file that disappears after the run.
+
+    `names` are the files in it, and `targets` what those are that were links out of their folder.
+    """
 
     def __init__(self) -> None:
         self._stem = stem_of_a_run()
@@ -49,15 +53,20 @@ class Shipment:
         )
         self.size = 0
         self.names: list[str] = []
+        self.targets: dict[str, str] = {}
         self._add_directory("", 0o700)
 
     def add_tree(
-        self, directory: str, place: str, env_files: Sequence[str] = ()
+        self,
+        directory: str,
+        place: str,
+        roots: Sequence[str] = (),
+        env_files: Sequence[str] = (),
     ) -> None:
         """Add the files and links below `directory`; raises FleetError.
 
         `place` is their directory in the archive. A link out of `directory` is added as the file
-        that it points to. `.env` files and files that match `env_files` are excluded, because
+        that it points to, which must be below one of `roots`. `.env` files and files that match `env_files` are excluded, because
         variables and secrets are sent in the environment; so are links to them, and the folders of
         other commands, which may have secrets of their own.
         """
@@ -68,6 +77,7 @@ class Shipment:
             pattern = _REFERENCE.sub("*", path)
             stays.append(pattern)
         top = os.path.realpath(directory)
+        allowed = [top, *map(os.path.realpath, roots)]
 
         for current, directories, files in os.walk(top):
             links, descends = _links_and_directories(current, directories)
@@ -81,6 +91,7 @@ class Shipment:
                 path = os.path.join(current, name)
                 inside = os.path.relpath(path, top)
                 if not _stays(path, top, stays):
+                    _check_link(path, allowed)
                     self._add(path, f"{place}/{inside}", top)
 
     def add_file(self, path: str, place: str) -> None:
@@ -166,6 +177,8 @@ class Shipment:
                 status = os.fstat(opened.fileno())
                 mode = stat.S_IMODE(status.st_mode)
                 self._add_stream(place, opened, status.st_size, mode)
+            if not stays_inside:
+                self.targets[place] = real
         except FileNotFoundError:
             return  # a dangling link
         except OSError as failure:
@@ -218,6 +231,20 @@ def _links_and_directories(
             directories.append(name)
 
     return links, directories
+
+
+def _check_link(path: str, roots: Sequence[str]) -> None:
+    """Raise FleetError for a link to a file that no command may send: a private key, for example.
+
+    Who shares a command chooses its links, and could read the file on a host.
+    """
+    real = os.path.realpath(path)
+    if not os.path.islink(path) or not os.path.isfile(real):
+        return
+    is_inside = any(real.startswith(os.path.join(root, "")) for root in roots)
+    if not is_inside or real.endswith(_SETTINGS):
+        what = f"{path}: leads to {real}, which stays on this machine"
+        raise FleetError(f"{what}; replace the link by a copy")
 
 
 def _stays(path: str, top: str, patterns: Sequence[str]) -> bool:
