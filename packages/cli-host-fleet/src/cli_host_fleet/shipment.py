@@ -66,9 +66,9 @@ class Shipment:
         """Add the files and links below `directory`; raises FleetError.
 
         `place` is their directory in the archive. A link out of `directory` is added as the file
-        that it points to, which must be below one of `roots`. `.env` files and files that match `env_files` are excluded, because
-        variables and secrets are sent in the environment; so are links to them, and the folders of
-        other commands, which may have secrets of their own.
+        that it points to, which must be below one of `roots`. `.env` files and files that match
+        `env_files` are excluded, because variables and secrets are sent in the environment; so are
+        links to them, and the folders of other commands, which may have secrets of their own.
         """
         stays = [*_ENV_FILES]
         for file in env_files:
