@@ -109,7 +109,6 @@ def become_run(request: int, streams: Sequence[int]) -> None:
             for name, value in wanted["environ"].items()
         }
     )
-    sys.path_importer_cache.clear()
     # Most runs import nothing that has work to do at the end.
     atexit._clear()  # noqa: SLF001
 
@@ -148,12 +147,21 @@ def execve(
         status = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
     except BaseException:  # noqa: BLE001
         sys.excepthook(*sys.exc_info())
+    with suppress(OSError, ValueError, AttributeError):
+        end_early(status)
+    os._exit(status & 0xFF)
+
+
+def end_early(status: int) -> NoReturn:
+    """End as the interpreter does, but destroy nothing: a fork would copy all it destroys.
+
+    Raises what a flush of the standard streams raises.
+    """
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()  # noqa: SLF001
     atexit._run_exitfuncs()  # noqa: SLF001
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):
-            stream.flush()
+        stream.flush()
     os._exit(status & 0xFF)
 
 
@@ -195,4 +203,7 @@ if __name__ == "__main__":
 
     if modules[-1] != "--":
         posix.execve = execve
-    sys.exit(main())
+    status = main()
+    with suppress(OSError, ValueError, AttributeError):
+        end_early(status)
+    sys.exit(status)
