@@ -87,7 +87,7 @@ class PlannedRun(Record):
 
 
 class FinishedRun(Record):
-    """A finished run, as the history records it; secret values are masked.
+    """A finished run, as the history records it; secret values in its arguments are masked.
 
     id          12 hexadecimal digits
     start       the time of its start in UTC, such as "2026-03-01T09:30:00.125Z"

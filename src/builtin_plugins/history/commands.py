@@ -41,11 +41,11 @@ _LIMIT = {
     "pattern": "[0-9]{1,9}",
     "default": "50",
 }
+_NOT_ASKED = "not asked"  # the consent of an assistant's call that could not run
 _NO_LIMIT = -1  # in SQLite
 _ORIGINS = ["terminal", "ci", "cron", "agent", "mcp", "fleet", "script"]
-_BYTE = re.compile(
-    r"\\udc([89a-f][0-9a-f])"
-)  # of a path, as the history has it if not UTF-8
+# A byte of a path, as the history has it: see `host.launch.history_database`.
+_BYTE = re.compile(r"\\udc(5c|[89a-f][0-9a-f])")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
@@ -194,6 +194,9 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
     if run["origin"] == "fleet" or run["hosts"]:
         what = f"{run['id'][:SHORT_ID]} ran on other machines, not on this one: {line}"
         raise OperationError(what, f"{session.program} fleet run --on HOSTS …")
+    if (run["client"] or {}).get("confirmation") == _NOT_ASKED:
+        what = f"{run['id'][:SHORT_ID]} was refused and did not run: {line}"
+        raise OperationError(what, "run the command by hand")
     masked = _masked(run)
     if masked:
         short_id = run["id"][:SHORT_ID]
@@ -203,7 +206,7 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
     launcher = os.path.abspath(sys.argv[0])
     if not os.access(launcher, os.X_OK):  # python -m host
         launcher = Program(session).executable
-    directory = _BYTE.sub(lambda byte: chr(0xDC00 + int(byte[1], 16)), run["directory"])
+    directory = _BYTE.sub(_decoded_byte, run["directory"])
     try:
         os.chdir(directory)  # it decides which projects have commands
     except OSError as failure:
@@ -222,6 +225,10 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
 
     argv = [launcher, *words, *run["arguments"]]
     os.execve(launcher, argv, dict(session.environ))
+
+
+def _decoded_byte(escape: re.Match[str]) -> str:
+    return bytes.fromhex(escape[1]).decode("utf-8", "surrogateescape")
 
 
 @self_command("history clear", "Delete all recorded runs", YES)
@@ -268,16 +275,16 @@ def _find(session: Session, beginning: str) -> Mapping[str, Any]:
 def _since(text: str) -> str:
     """Return the time in UTC that `text` means: `90m`, `1d`, or a date such as 2026-03-01."""
     duration_match = re.fullmatch(r"(\d{1,6})([smhdw])", text)
-    if duration_match:
-        number, unit = duration_match.groups()
-        seconds = int(number) * _UNITS[unit]
-        moment = datetime.now(UTC) - timedelta(seconds=seconds)
-    else:
-        try:
+    try:
+        if duration_match:
+            number, unit = duration_match.groups()
+            seconds = int(number) * _UNITS[unit]
+            moment = datetime.now(UTC) - timedelta(seconds=seconds)
+        else:
             moment = datetime.fromisoformat(text).astimezone(UTC)
-        except (ValueError, OverflowError):
-            remedy = "use a number with s, m, h, d or w (such as 12h), or a date such as 2026-03-01"
-            raise UsageError(f"--since: {text} is no time", remedy) from None
+    except (ValueError, OverflowError):
+        remedy = "use a number with s, m, h, d or w (such as 12h), or a date such as 2026-03-01"
+        raise UsageError(f"--since: {text} is no time", remedy) from None
 
     return moment.strftime("%Y-%m-%dT%H:%M:%S")
 

@@ -59,6 +59,11 @@ class ClickTree(Record):
     masks_options: bool
     is_whole: bool
 
+    @property
+    def has_secrets(self) -> bool:
+        """Whether a word of a command line may be secret."""
+        return bool(self.secret_options) or self.has_secret_argument
+
     def masked(self, words: "Sequence[str]") -> list[str]:
         """Return the words behind those of the command with `********` in place of secrets.
 

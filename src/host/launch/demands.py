@@ -8,7 +8,7 @@ import time
 
 from host.caller import RECORD, RECORDED, RUN, is_on, xdg_home
 from host.catalog.run_keys import WAIT, nearest
-from host.errors import HostError
+from host.errors import HostError, UsageError
 from host.processes.process import execute
 from host.record_base import Record
 from host.variables.chain_entry import with_id
@@ -181,17 +181,23 @@ def start_with_demands(
         failure = error
 
     # While the command runs, this process is idle: now there is time for the history.
-    from host.launch.record_this_run import ended_run, not_started, started_run
+    from host.launch.record_this_run import (
+        ended_run,
+        not_started,
+        started_run,
+        unparsed_run,
+    )
 
     if not demands.record:
         run_id = ""  # a caller that records this run has given it an id
     started = started_run(run, start, run_id)
+    unparsed = unparsed_run(run, started)
     recorder = _recorder_of(run, demands, messages)
     if failure is not None:
-        recorder.begin(started, ended_run(started, not_started(failure.status)))
+        recorder.begin(unparsed, ended_run(started, not_started(failure.status)))
         raise failure
 
-    ending, ended = _wait(watched, started, recorder)
+    ending, started, ended = _wait(watched, started, unparsed, recorder)
     if ending.timed_out:
         called = " ".join(run.words)
         limit = run.supervision.timeout
@@ -207,22 +213,25 @@ def start_with_demands(
 def _wait(
     watched: "WatchedRun",
     started: "StartedRun",
+    unparsed: "StartedRun",
     recorder: "RunRecorder | _NoRecorder",
-) -> "tuple[CommandEnding, EndedRun]":
-    """Wait for a run and write it to the history; return how it ended."""
+) -> "tuple[CommandEnding, StartedRun, EndedRun]":
+    """Wait for a run and write it to the history; return how it ended, and its final records."""
     from host.launch.record_this_run import ended_run
 
     # SQLite waits for the disk at each write, so a run that is over is written once.
     is_over = watched.has_ended()
     if not is_over:
-        recorder.begin(started)
+        recorder.begin(unparsed)
     ending = watched.wait()
     ended = ended_run(started, ending)
-    if is_over:
+    if ending.status == UsageError.status:
+        started = unparsed
+    if is_over or started is not unparsed:
         recorder.begin(started, ended)
     else:
         recorder.end(ended)
-    return ending, ended
+    return ending, started, ended
 
 
 def _inherited_locks(lock: int | None) -> list[int]:

@@ -109,9 +109,11 @@ class RunRecorder:
     def _prune(self, connection: sqlite3.Connection) -> None:
         oldest = utc_time(time.time() - self._config.history_days * _DAY)
         connection.execute("DELETE FROM runs WHERE start < ?", [oldest])
+        # Not those in progress: their ends are still to be written.
         connection.execute(
             "DELETE FROM runs WHERE start <"
-            " (SELECT start FROM runs ORDER BY start DESC LIMIT 1 OFFSET ?)",
+            " (SELECT start FROM runs ORDER BY start DESC LIMIT 1 OFFSET ?)"
+            " AND status IS NOT NULL",
             [self._config.history_runs - 1],
         )
 
@@ -141,7 +143,9 @@ def _columns(record: "Mapping[str, Any]") -> "tuple[list[str], list[Any]]":
         if name in JSON_COLUMNS:
             values.append(json_line(value))
         elif isinstance(value, str):
-            # Bytes that are not UTF-8 are shown as escapes.
+            # Bytes that are not UTF-8 are shown as escapes such as `\udce9`; the backslash of a text
+            # that looks like one becomes an escape, too.
+            value = value.replace("\\udc", "\\udc5cudc")
             values.append(value.encode("utf-8", "backslashreplace").decode())
         else:
             values.append(value)

@@ -3,6 +3,7 @@
 import posix
 import time
 
+from host.arguments.parser import HIDDEN
 from host.caller import RECORDED, RUN
 from host.launch.history_record import (
     EndedRun,
@@ -50,6 +51,19 @@ def started_run(
         process=posix.getpid(),
         client=client,
     )
+
+
+def unparsed_run(run: "Run", started: StartedRun) -> StartedRun:
+    """Return a run as it is recorded until its command has accepted its words.
+
+    Only click itself parses the words of its commands. Of those that it refuses, any may be a
+    secret, as in `--passwrod=hunter2`.
+    """
+    tree = run.definition.click
+    if tree is None or not tree.has_secrets:
+        return started
+    masked = [HIDDEN] * len(run.arguments)
+    return started.replaced(arguments=masked, masked=[*range(len(masked))])
 
 
 def shown_arguments(run: "Run") -> "Sequence[str]":

@@ -68,7 +68,8 @@ def masked_arguments(
     if not arguments:
         return ()
     shown = masked_as_declared(run.definition, arguments, run.catalog)
-    return masked_lines(shown, secrets)
+    # The text of a secret argument may stand in another word, too.
+    return masked_lines(shown, {*secrets, *_masked_texts(arguments, shown)})
 
 
 def masked_as_declared(
@@ -116,11 +117,15 @@ def _masked(definition: "Definition", arguments: "Sequence[str]") -> "Sequence[s
 
 def secret_arguments(run: "Run", arguments: "Sequence[str]") -> set[str]:
     """Return the values of the secret arguments, of `--pin=4711` only `4711`."""
+    shown = masked_as_declared(run.definition, arguments, run.catalog)
+    return _masked_texts(arguments, shown)
+
+
+def _masked_texts(arguments: "Sequence[str]", shown: "Sequence[str]") -> set[str]:
+    """Return the texts in place of which masked arguments have `********`."""
     values = set()
-    for given, shown in zip(
-        arguments, masked_arguments(run, arguments, ()), strict=True
-    ):
-        option = shown.removesuffix(MASK)
-        if shown not in (given, option):
+    for given, masked in zip(arguments, shown, strict=True):
+        option = masked.removesuffix(MASK)
+        if masked not in (given, option):
             values.add(given.removeprefix(option))
     return values - {""}

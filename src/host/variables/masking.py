@@ -29,6 +29,7 @@ _PARAMETER = (
     r"""=(?P<value>"[^"]{0,200}"|'[^']{0,200}'|\{[^}]{0,200}\}|[^\s&;#'"]*)"""
 )
 
+_ESCAPED_IN_JSON = frozenset("\"\\/&<>'")
 _PARAMETER_MARKS = frozenset("?&;#")  # one of them stands before each parameter
 
 # The login in an address: the text between `//` and `@`.
@@ -44,6 +45,7 @@ _BROKEN_LOGIN = (
 
 _MASK = "********"
 _SHORTEST_BASE64 = 6  # characters
+_BASE64_WIDTHS = (64, 76)  # characters in a line that openssl and `base64` write
 _SHORT = 3  # minimum length of a secret that is masked inside other values
 _SWITCHES = frozenset(
     ["0", "1", "false", "no", "none", "null", "off", "on", "true", "yes"]
@@ -212,23 +214,28 @@ def is_hidden_everywhere(value: str) -> bool:
 def _json_forms(text: str) -> "list[str]":
     """Return `text` as programs write it into a JSON string, without the quotes, if it differs."""
     is_plain = text.isascii() and text.isprintable()
-    needs_escapes = '"' in text or "\\" in text
+    needs_escapes = not _ESCAPED_IN_JSON.isdisjoint(text)
     if is_plain and not needs_escapes:
         return []
 
     # These are the encoders of `json.dumps`; importing `json` takes as long as half a run.
     from _json import encode_basestring, encode_basestring_ascii
 
-    escaped = encode_basestring_ascii(text)
-    unicode = encode_basestring(text)
-    return [escaped[1:-1], unicode[1:-1]]
+    forms = []
+    for encode in (encode_basestring_ascii, encode_basestring):
+        form = encode(text)[1:-1]
+        html = form.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+        # As PHP, Go and other languages write it.
+        forms += [form, form.replace("/", r"\/"), html, html.replace("'", r"\u0027")]
+    return forms
 
 
 def _base64_forms(text: str) -> "list[str]":
     """Return what base64 makes of `text`, wherever it begins in what is encoded.
 
     Three bytes become four characters, so there are three forms. A character that also depends on
-    the bytes around `text` is no part of a form. Short forms would be in too many texts.
+    the bytes around `text` is no part of a form. Short forms would be in too many texts. Only if
+    `text` begins what is encoded, the places of line breaks are known.
     """
     from binascii import b2a_base64
 
@@ -241,6 +248,10 @@ def _base64_forms(text: str) -> "list[str]":
         form = encoded[first:last]
         if len(form) >= _SHORTEST_BASE64:
             forms += [form, form.replace("+", "-").replace("/", "_")]
+        if not before:
+            for width in _BASE64_WIDTHS:
+                lines = [form[i : i + width] for i in range(0, len(form), width)]
+                forms += [line for line in lines if len(line) >= _SHORTEST_BASE64]
     return forms
 
 
@@ -256,9 +267,12 @@ def _address_forms(text: str) -> "list[str]":
                 upper += character
             else:
                 upper += f"%{byte:02X}"
-        if upper != text:
-            # A path keeps its slashes, and a form has `+` for a blank.
-            forms += [upper, upper.replace("%2F", "/"), upper.replace("%20", "+")]
+        # Some programs escape `~`, of which some keep `*`.
+        tilde = upper.replace("~", "%7E")
+        for form in (upper, tilde, tilde.replace("%2A", "*")):
+            if form != text:
+                # A path keeps its slashes, and a form has `+` for a blank.
+                forms += [form, form.replace("%2F", "/"), form.replace("%20", "+")]
     return [*forms, *[_lower_escapes(form) for form in forms]]
 
 

@@ -147,9 +147,10 @@ def test_filters(install: Callable[..., Made]) -> None:
         refused = made.run("self", "history", f"--limit={limit}")
         assert (refused.status, refused.stdout) == (2, "")
         assert f"found {limit}\n" in refused.stderr
-    wrong = made.run("self", "history", "--since", "soon")
-    assert (wrong.status, wrong.stdout) == (2, "")
-    assert "12h" in wrong.stderr
+    for since in ("soon", "999999w"):
+        wrong = made.run("self", "history", "--since", since)
+        assert (wrong.status, wrong.stdout) == (2, "")
+        assert f"--since: {since} is no time; use a number" in wrong.stderr
 
 
 def test_the_table_fits_the_terminal(install: Callable[..., Made]) -> None:
@@ -173,7 +174,7 @@ def test_the_table_fits_the_terminal(install: Callable[..., Made]) -> None:
 def test_show_rerun_clear(install: Callable[..., Made], tmp_path: Path) -> None:
     made = install({"commands/where": script('echo "$PWD $1"', record=True)})
     if sys.platform == "linux":
-        tmp_path /= "no\udce9 UTF-8"
+        tmp_path /= "no\udce9 UTF-8 \\udce9\\udc5c\\"
         tmp_path.mkdir()
     made.run("where", "x", cwd=tmp_path)
     [run] = runs(made)
@@ -281,6 +282,14 @@ def test_an_argument_that_looks_masked_is_repeated(
     [run] = runs(made)
     again = made.run("self", "history", "rerun", run["id"], "--yes")
     assert again.all == (0, f"{' '.join(words)}\n", "")
+
+    # An assistant's call that could not run has lost its arguments.
+    with sqlite3.connect(database_of(made)) as connection:
+        client = '{"confirmation": "not asked"}'
+        connection.execute("UPDATE runs SET client = ?, arguments = '[]'", [client])
+    refused = made.run("self", "history", "rerun", run["id"], "--yes")
+    what = f"{run['id'][:7]} was refused and did not run: cli say"
+    assert refused.all == (1, "", f"cli: {what}; run the command by hand\n")
 
 
 def test_a_secret_of_an_outer_run(install: Callable[..., Made], tmp_path: Path) -> None:
@@ -509,5 +518,10 @@ def test_old_runs_are_deleted(install: Callable[..., Made]) -> None:
         connection.execute("UPDATE runs SET start = '2020-01-01T00:00:00.000Z'")
     for number in range(5):
         made.run("s", str(number))
-    assert [run["arguments"] for run in runs(made)] == [["4"], ["3"], ["2"]]
+        if number == 1:  # as if it were still running
+            with sqlite3.connect(database) as connection:
+                connection.execute(
+                    "UPDATE runs SET status = NULL WHERE arguments = '[\"1\"]'"
+                )
+    assert [run["arguments"] for run in runs(made)] == [["4"], ["3"], ["2"], ["1"]]
     assert database.stat().st_mode & 0o777 == 0o600

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import os
+import re
+import textwrap
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from host import hidden_texts
 from host.variables.masking import masked_line
 
+_KEY = "".join(map(str, range(90)))
 _HIDDEN = {
     "one word": ("s3cret", ["s3cret"]),
     "three characters": ("abc", ["abc"]),
@@ -54,6 +57,25 @@ def test_what_is_masked_in_other_encodings(secret: str, before: str) -> None:
         masked = masked_line(shown, [secret])
         assert "********" in masked
         assert len(masked.replace("********", "")) <= len(shown) - len(secret)
+
+
+@pytest.mark.parametrize(
+    ("secret", "text"),
+    [
+        ("k/y&<'>\\", r"k\/y&<'>\\"),
+        ("k/y&<'>\\", r"k/y\u0026\u003c'\u003e\\"),
+        ("k/y&<'>\\", r"k/y\u0026\u003c\u0027\u003e\\"),
+        ("~ *k", "%7E+*k"),
+        ("~ *k", "%7e%20%2ak"),
+        (_KEY, base64.encodebytes(_KEY.encode()).decode().strip()),
+        (_KEY, "\n".join(textwrap.wrap(base64.b64encode(_KEY.encode()).decode(), 64))),
+    ],
+    ids=["PHP", "Go", "quote", "form", "path", "76 columns", "64 columns"],
+)
+def test_what_is_masked_as_other_programs_write_it(secret: str, text: str) -> None:
+    masked = masked_line(text, [secret])
+    # Bits of the last character may be those of what follows the secret.
+    assert re.fullmatch(r"(\*{8}\n?)+[\w=]{0,3}", masked)
 
 
 @pytest.mark.parametrize(
