@@ -224,7 +224,9 @@ def _json_forms(text: str) -> "list[str]":
     forms = []
     for encode in (encode_basestring_ascii, encode_basestring):
         form = encode(text)[1:-1]
-        html = form.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+        html = (
+            form.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+        )
         # As PHP, Go and other languages write it.
         forms += [form, form.replace("/", r"\/"), html, html.replace("'", r"\u0027")]
     return forms
