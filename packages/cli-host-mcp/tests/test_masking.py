@@ -16,10 +16,12 @@ _TEXT = "xabcdefghabcdeabcdefghijk línea-uno\nlínea-dos abcdefg é".encode()
 
 
 def _plain(found: set[str], hidden: set[str]) -> set[str]:
-    """Return the texts of `found` but those that encode one of `hidden`, by URL or base64."""
-    encoded = {
-        text for text in found - hidden if {unquote(text), unquote_plus(text)} & hidden
-    }
+    """Return the texts of `found` but those that encode one of `hidden`: URL, JSON or base64."""
+    encoded = set()
+    for text in found - hidden:
+        from_json = text.replace("\\/", "/").replace("\\u0027", "'")
+        if {unquote(text), unquote_plus(text), from_json} & hidden:
+            encoded.add(text)
     for secret in hidden:
         for before in range(3):
             whole = base64.b64encode(b" " * before + secret.encode() + b"  ").decode()

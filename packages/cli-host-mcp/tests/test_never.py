@@ -205,6 +205,12 @@ def test_what_is_no_message_is_passed_over(cli: Cli) -> None:
         for number, line in enumerate(odd):
             send(server, line, b"\n", request(number, "tools/list"))
             assert received(server)["id"] == number
+        half = request(
+            9, "tools/call", name="show__words", arguments={"words": ["\ud800"]}
+        )
+        send(server, half)
+        refused = received(server)
+        assert (refused["id"], refused["error"]["code"]) == (9, -32602)
         assert server.stdin
         server.stdin.close()
         assert server.wait(60) == 0

@@ -143,10 +143,10 @@ def _columns(record: "Mapping[str, Any]") -> "tuple[list[str], list[Any]]":
         if name in JSON_COLUMNS:
             values.append(json_line(value))
         elif isinstance(value, str):
-            # Bytes that are not UTF-8 are shown as escapes such as `\udce9`; the backslash of a text
-            # that looks like one becomes an escape, too.
-            value = value.replace("\\udc", "\\udc5cudc")
-            values.append(value.encode("utf-8", "backslashreplace").decode())
+            # Bytes that are not UTF-8 are shown as escapes such as `\udce9`. The backslash of a
+            # text that looks like one becomes an escape, too.
+            text = value.replace("\\udc", "\\udc5cudc")
+            values.append(text.encode("utf-8", "backslashreplace").decode())
         else:
             values.append(value)
     return [*record], values

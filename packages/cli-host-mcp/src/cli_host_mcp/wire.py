@@ -7,6 +7,7 @@ writes is blocked and cannot fill the memory.
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -17,6 +18,7 @@ _MOST_WAITING = 16 << 20  # bytes of answers
 _PIECE = 1 << 16
 # seconds to answer the last quick requests; running commands are then ended
 _FAREWELL = 0.1
+_INVALID = -32602  # the code of JSON-RPC for invalid parameters
 _SURE = 4096  # bytes that a writable pipe accepts without blocking
 
 
@@ -58,7 +60,12 @@ class Wire:
                 if dropping:
                     dropping = False
                 elif line.strip():
-                    yield line.decode("utf-8", "replace")
+                    text = line.decode("utf-8", "replace")
+                    refusal = _refusal_of(text)
+                    if refusal:
+                        await self.write(refusal)
+                    else:
+                        yield text
 
             # What follows belongs to the same message, up to its line end.
             if len(rest) > LONGEST_MESSAGE:
@@ -104,6 +111,26 @@ class Wire:
     async def _has_room(self) -> None:
         while len(self._waiting) > _MOST_WAITING:
             await self._room.wait()
+
+
+def _refusal_of(line: str) -> str:
+    r"""Return the error for a request that has half of a surrogate pair, or "" for other messages.
+
+    JSON allows `"\ud800"`, but it is no character, and the SDK would not answer.
+    """
+    if "\\ud" not in line.lower():
+        return ""
+    try:
+        message = json.loads(line)
+        json.dumps(message, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        if isinstance(message, dict) and "id" in message:
+            error = {"code": _INVALID, "message": "a text has half of a surrogate pair"}
+            answer = {"jsonrpc": "2.0", "id": message["id"], "error": error}
+            return json.dumps(answer) + "\n"
+    except (ValueError, RecursionError):
+        pass  # the SDK ignores what is no message
+    return ""
 
 
 def _own(descriptor: int) -> int:
