@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from builtin_plugins.library.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.library.files.file_lock import OnWait, file_lock
 from builtin_plugins.library.files.undo import undoing
+from builtin_plugins.library.git import Git
 from builtin_plugins.library.versioned_directory import staging
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.plan_change import Add, Nothing, Plan, Restore, plan_change
@@ -164,8 +165,10 @@ class Transaction:
 
     def _write(self, undo: ExitStack) -> None:
         """Write the registry, with the directories that the user has put into `plugins/`."""
-        for entry in dropped_entries(self.plugins_dir, self.registry):
-            if is_plugin_name(entry.name):
+        dropped = dropped_entries(self.plugins_dir, self.registry)
+        of_team = self._names_in_git() if dropped else set()
+        for entry in dropped:
+            if is_plugin_name(entry.name) and entry.name not in of_team:
                 self.registry.put(entry.replaced(installedAt=now()))
 
         def replaced() -> None:
@@ -175,6 +178,19 @@ class Transaction:
 
         write_registry(self.registry, self._area, replaced)
         undo.pop_all()  # also if the registry already had this content
+
+    def _names_in_git(self) -> set[str]:
+        """Return the names in `plugins/` that a team's git repository has, if there is a team.
+
+        Recorded as the user's own, such a plugin would stay when the team moves it elsewhere.
+        """
+        if self.registry.local is None:
+            return set()
+        git = Git(self.plugins_dir, self.session.environ, self._seconds)
+        with suppress(OperationError):  # the installation may be in no repository
+            paths = os.fsdecode(git("ls-files", "-z")).split("\0")
+            return {path.partition("/")[0] for path in paths}
+        return set()
 
     def warn_of_unremoved(self, names: Iterable[str]) -> None:
         """Warn about files of these plugins that could not be removed."""

@@ -29,6 +29,7 @@ KINDS = {
     "git": "versions",
     "local": "directory",  # accepts every directory, so it is the last
 }
+SUBDIRECTORY = "#subdirectory="  # stands in a source before a directory in it
 GIT_SCHEMES = ("https", "ssh", "git", "file")
 NAME_RULE = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
 
@@ -178,24 +179,30 @@ class Entry(Record):
     def version_dir(self) -> str:
         """Return the name of the entry's directory in `.versions/<name>`, or "" for none.
 
-        A version of a package is determined by its origin and all packages that it brings.
+        A version is determined by its origin and, if it has them, by the subdirectory of the source
+        and by all packages that it brings.
         """
         if KINDS[self.kind] != "versions":
             return ""
-        if not self.is_package:
-            return self.origin[:16]
         is_fetched = bool(self.origin or self.packages)
         if not is_fetched:
             return ""
+
+        _, _, subdirectory = self.source.partition(SUBDIRECTORY)
+        begin = self.version if self.is_package else self.origin[:16]
+        if not self.is_package and not subdirectory:
+            return begin
 
         import hashlib  # imported here because most lists of plugins need it for no entry
 
         facts = [self.origin]
         for package in self.packages:
             facts.append(f"{package.name}=={package.version}")
+        if subdirectory:
+            facts.append(subdirectory)
         text = "\n".join(facts)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        return f"{self.version}-{digest[:12]}"
+        digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+        return f"{begin}-{digest[:12]}"
 
     def root(self, plugins_dir: str) -> str:
         """Return the directory of the plugin's files, whether or not it exists.

@@ -18,6 +18,8 @@ from builtin_plugins.registry.version import PluginVersion
 
 _ONE = Entry("ops", "git", "https://h.test/ops", commit="1" * 40, enabled=False)
 _TWO = _ONE.replaced(commit="2" * 40, enabled=True)
+_PART = _ONE.replaced(source="https://h.test/ops#subdirectory=a")
+_OTHER_PART = _ONE.replaced(source="https://h.test/ops#subdirectory=b/c")
 
 CASES: dict[str, tuple[Entry | None, Entry, bool, type[Plan]]] = {
     "new": (None, _ONE, False, Add),
@@ -25,6 +27,7 @@ CASES: dict[str, tuple[Entry | None, Entry, bool, type[Plan]]] = {
     "another version": (_ONE, _TWO, True, Update),
     "another ref of the same commit": (_ONE, _ONE.replaced(ref="v1"), True, Update),
     "another source": (_ONE, _ONE.replaced(source="https://x.test"), True, Update),
+    "another subdirectory of the same commit": (_PART, _OTHER_PART, True, Update),
     "other words": (_ONE, _ONE.replaced(scripts={"under": "a"}), True, Update),
     "other folders": (_ONE, _ONE.replaced(path=()), True, Update),
     "its files are missing": (_ONE, _ONE, False, Restore),
@@ -43,6 +46,8 @@ def test_plans(
     registry = Registry(RegistryFile("r", values), RegistryFile("l"))
     plan = plan_change(registry, PluginVersion(entry), is_present=is_present)
     assert type(plan) is kind
+    if "subdirectory" in entry.source:
+        assert plan.is_new_version
     assert plan.former == recorded
     if recorded is not None:
         assert plan.entry.enabled is recorded.enabled

@@ -337,6 +337,9 @@ def test_without_git_plugins_and_library_come(team: Team, tmp_path: Path) -> Non
 
 
 def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) -> None:
+    foo = {f"plugins/foo/{name}": text for name, text in plugin_files("foo/hi").items()}
+    team.repository.commit(foo)
+    assert team.colleague.run("self", "sync").status == 0
     shared = team.root / "plugins/registry.json"
     before = shared.read_bytes()
     own = write_tree(tmp_path / "own", plugin_files("own/hi", says="own"))
@@ -351,8 +354,17 @@ def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) 
         "own": True,
         "ops": False,
     }
+
+    # The directory that the repository contained is no plugin of the user's own.
+    moved = Repository(tmp_path / "moved", plugin_files("foo/hi", says="moved"))
+    [entry] = registry_of(moved)["plugins"]
     team.change()
-    assert run("self", "sync").status == 0
+    listed = registry_of(team.plugin)
+    listed["plugins"].append({**entry, "name": "foo"})
+    team.repository.commit({"plugins/registry.json": listed}, remove=("plugins/foo",))
+    done = run("self", "sync")
+    assert (done.status, done.stderr) == (0, "")
+    assert run("foo", "hi").all == (0, "moved\n", "")
     assert run("ops", "bye").status == 2  # it stays disabled
     assert run("self", "plugin", "enable", "ops").status == 0
     assert run("ops", "bye").all == (0, "hi\n", "")

@@ -28,7 +28,7 @@ from builtin_plugins.registry.directory import (
     read_plugin,
     store_of,
 )
-from builtin_plugins.registry.entry import Entry
+from builtin_plugins.registry.entry import SUBDIRECTORY, Entry
 from builtin_plugins.registry.version import (
     PluginVersion,
     relocated,
@@ -39,7 +39,6 @@ from host.files.paths import is_inside
 _LONGEST_NAME = 64
 _COMMON_NAMES = ("bin", "script", "scripts", "tools", "commands")
 _EXTRAS = re.compile(r"(.+)(\[[A-Za-z0-9][\w.,-]*\])\Z")
-SUBDIRECTORY = "#subdirectory="  # stands in a source before a directory in it
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 
 

@@ -15,9 +15,9 @@ from builtin_plugins.library.archive import AS_STORED, MOST_BYTES, MOST_FILES, e
 from builtin_plugins.library.git import Git
 from builtin_plugins.plugins.change import Change
 from builtin_plugins.plugins.sources.base import (
-    SUBDIRECTORY,
     PluginSource,
 )
+from builtin_plugins.registry.entry import SUBDIRECTORY
 from builtin_plugins.registry.version import PluginVersion
 from host import OperationError, UsageError, masked_text
 

@@ -10,14 +10,13 @@ from urllib.parse import urlsplit
 
 from builtin_plugins.library.addresses import without_credentials
 from builtin_plugins.plugins.sources.base import (
-    SUBDIRECTORY,
     PluginSource,
     make_source,
     source_class,
     split_extras,
 )
 from builtin_plugins.plugins.sources.git import SHORT
-from builtin_plugins.registry.entry import KINDS, Entry, is_source
+from builtin_plugins.registry.entry import KINDS, SUBDIRECTORY, Entry, is_source
 from host import OperationError, UsageError, masked_text, printable
 
 _SUBDIRECTORY = re.compile(

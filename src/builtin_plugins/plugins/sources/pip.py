@@ -42,7 +42,6 @@ from builtin_plugins.plugins.resolution import (
 from builtin_plugins.plugins.sources.archive import unpack
 from builtin_plugins.plugins.sources.base import (
     ARCHIVES,
-    SUBDIRECTORY,
     PluginSource,
     split_extras,
 )
@@ -54,7 +53,7 @@ from builtin_plugins.plugins.sources.pip_requirement import (
     parse_requirement,
 )
 from builtin_plugins.registry.directory import read_kept_entry, store_of
-from builtin_plugins.registry.entry import Entry, Package
+from builtin_plugins.registry.entry import SUBDIRECTORY, Entry, Package
 from builtin_plugins.registry.version import PluginVersion
 from host import OperationError, PluginError, UsageError
 from host.files.paths import is_inside
