@@ -141,7 +141,11 @@ make_venv() {
 install_package() {
   local output
   progress "Installing the package and its requirements …"
-  output=$("$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$root" 2>&1) || {
+  output=$(
+    # With one of these, pip would install elsewhere, less or nothing.
+    unset PIP_TARGET PIP_PREFIX PIP_ROOT PIP_USER PIP_PYTHON PIP_NO_DEPS PIP_DRY_RUN
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$root" 2>&1
+  ) || {
     progress
     printf '%s\n' "$output" >&2
     fail "pip could not install the package; its output is above"

@@ -62,8 +62,14 @@ def checkout(
         subprocess.run([*git, *words], cwd=target, check=True, capture_output=True)
     bin_dir = ["--bin-dir", f"{env['HOME']}/bin"]
     relative = f"{target.name}/install.sh"
-    with_cdpath = {**env, "CDPATH": str(target.parent)}
-    done = run("bash", relative, *acme, *bin_dir, env=with_cdpath, cwd=target.parent)
+    elsewhere = str(target.parent / "elsewhere")
+    misled = {
+        **env,
+        "CDPATH": str(target.parent),
+        "PIP_TARGET": elsewhere,
+        "PIP_PREFIX": elsewhere,
+    }
+    done = run("bash", relative, *acme, *bin_dir, env=misled, cwd=target.parent)
     assert done[0] == 0, done
     installed, suggestion = done[1].splitlines()
     assert installed.startswith(f"Installed: {env['HOME']}/bin/acme, not on PATH; ")

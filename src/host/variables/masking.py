@@ -331,7 +331,8 @@ def _may_have_login(text: str) -> bool:
 def _may_have_secret_parameter(text: str) -> bool:
     if "=" not in text or _PARAMETER_MARKS.isdisjoint(text):
         return False
-    return "pass=" in text.casefold() or _is_telling(text)
+    folded = text.casefold()
+    return "pass=" in folded or "pat=" in folded or _is_telling(text)
 
 
 def _is_telling(text: str) -> bool:
@@ -339,4 +340,5 @@ def _is_telling(text: str) -> bool:
     for part in _TELLING_PARTS:
         if part in folded:
             return True
-    return folded.endswith("pass") and not folded.endswith(("bypass", "compass"))
+    is_harmless = folded.endswith(("bypass", "compass", "compat"))
+    return folded.endswith(("pass", "pat")) and not is_harmless

@@ -83,6 +83,7 @@ def test_what_is_masked_as_other_programs_write_it(secret: str, text: str) -> No
     [
         ("Server=db;UID=sa;PWD=hunter2;x=1", "Server=db;UID=sa;PWD=…;x=1"),
         ("host=db;pass=hunter2", "host=db;pass=…"),
+        ("https://host/x?pat=hunter2&path=/x", "https://host/x?pat=…&path=/x"),
         ("?passenger=3&bypass=1;compass=north", "?passenger=3&bypass=1;compass=north"),
         ('Server=db;Password="a;b c";x=1', "Server=db;Password=…;x=1"),
         ("Server=db;Password='a;b c'", "Server=db;Password=…"),
