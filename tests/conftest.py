@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import socketserver
@@ -68,6 +69,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_configure(config: pytest.Config) -> None:
     """Write to memory: hundreds of tests wait for a disk to sync otherwise."""
     reset_signals()
+    gc.disable()  # until all tests are collected: little of what that makes is garbage
     # Tests of questions set them themselves.
     for forbids_questions in ("CI", "CLI_NO_INPUT", *agent_variables()):
         os.environ.pop(forbids_questions, None)
@@ -104,6 +106,12 @@ def pytest_collection_modifyitems(
     kept = set(chosen)
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = chosen
+
+
+def pytest_collection_finish() -> None:
+    """Let no garbage collection look through the thousands of tests."""
+    gc.freeze()
+    gc.enable()
 
 
 def _is_for_the_night(item: pytest.Item) -> bool:

@@ -100,8 +100,9 @@ def copy_environment(venv: Path, target: Path) -> Path:
 
 
 def make_plain_environment(packages: Path, target: Path) -> None:
-    """Make a venv with the pip that comes with Python, and with what a build takes."""
-    subprocess.run([sys.executable, "-m", "venv", target], check=True)
+    """Make a venv with a pip and what a build takes, unpacked."""
+    command = [sys.executable, "-m", "venv", "--without-pip", target]
+    subprocess.run(command, check=True)
     add_build_tools(target, packages)
 
 

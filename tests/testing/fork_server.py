@@ -81,14 +81,20 @@ def share_server(launcher: Path) -> None:
 
 
 def server_for(launcher: Path, environ: Mapping[str, str]) -> ForkServer | None:
-    """Return the server whose forks are like a start of this launcher, or None."""
+    """Return the server whose forks are like a start of this launcher, or None.
+
+    The program that pip installs, `cli` beside the tests' Python, calls the same `main`.
+    """
     # Only Linux has been tried.
     if os.environ.get("FULL_SWEEP") or sys.platform != "linux" or launcher.is_symlink():
         return None
     if any(os.fsdecode(name).startswith(_OF_THE_START) for name in environ):
         return None
 
-    text = launcher.read_bytes()
+    if launcher == Path(sys.executable).with_name("cli"):
+        text = _launcher_of_tests()
+    else:
+        text = launcher.read_bytes()
     if text not in _servers and text != _launcher_of_tests():
         return None
     server = _servers.get(text)

@@ -44,18 +44,19 @@ class Made(InstalledProgram):
         **options: Any,
     ) -> Result:
         environ = self.environment(env)
-        is_plain = executable is None and options.keys() <= {
+        is_plain = options.keys() <= {
             "input",
             "stdin",
             "cwd",
             "timeout",
             "start_new_session",
         }
-        server = server_for(self.launcher, environ) if is_plain else None
+        started = executable or self.launcher
+        server = server_for(started, environ) if is_plain else None
         if server is None:
             return super().run(*words, env=env, executable=executable, **options)
         done = server.run(
-            [os.fspath(self.launcher), *words],
+            [os.fspath(started), *words],
             environ,
             data=options.get("input"),
             stdin=options.get("stdin", subprocess.DEVNULL),

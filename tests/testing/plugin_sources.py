@@ -79,6 +79,8 @@ class Repository:
             "user.email=t@t",
             "-c",
             "protocol.file.allow=always",
+            "-c",
+            "maintenance.auto=false",
         ]
         done = subprocess.run(
             ["git", *identity, *arguments],
