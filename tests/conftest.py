@@ -163,9 +163,17 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _path(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Find no installed program under a name that tests give to theirs."""
-    ours = ("acme", "acme2", "cli", "two", "zed")
-    os.environ["PATH"] = path_without(ours, tmp_path_factory.mktemp("path"))
+    """Find no installed program under a name that tests give to theirs, and no slow ones.
+
+    pip asks rustc for its version at each start; pyenv's python3 starts two shells.
+    """
+    unwanted = ("acme", "acme2", "cli", "two", "zed", "rustc")
+    os.environ["PATH"] = path_without(unwanted, tmp_path_factory.mktemp("path"))
+    found = shutil.which("python3")
+    if found and Path(found).read_bytes()[:2] == b"#!":
+        links = tmp_path_factory.mktemp("python")
+        (links / "python3").symlink_to(Path(sys.executable).resolve())
+        os.environ["PATH"] = f"{links}:{os.environ['PATH']}"
 
 
 @pytest.fixture
