@@ -73,7 +73,7 @@ def test_every_command_of(page: str, reader: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("peer", _PEERS)
-@pytest.mark.sampled
+@pytest.mark.night
 def test_what_is_said_of_another_tool(peer: str, reader: dict[str, str]) -> None:
     reader["PATH"] = f"{Path(sys.executable).parent}:{reader['PATH']}"
     if peer != "cli-host" and not shutil.which(peer, path=reader["PATH"]):

@@ -100,6 +100,7 @@ def test_a_python_plugin_has_a_process_of_its_own(
     assert "site-packages/host/__init__.py" in listed.stdout, listed.stderr
 
 
+@pytest.mark.night
 def test_only_its_owner_may_read_or_change_what_it_unpacks(
     single_file: Path, run: Run, tmp_path: Path
 ) -> None:
@@ -130,6 +131,7 @@ def test_only_its_owner_may_read_or_change_what_it_unpacks(
     assert f"{elsewhere.parent}: other users can change" in refused.stderr
 
 
+@pytest.mark.night
 def test_two_first_starts_at_once_leave_one_whole_environment(
     single_file: Path, tmp_path: Path
 ) -> None:
