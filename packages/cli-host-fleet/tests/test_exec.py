@@ -41,6 +41,7 @@ def test_a_line_of_shell(cli: Cli) -> None:
         (("no-such-program",), "failed", 127, None),
         (("/no/such/program",), "refused", None, "there is no /no/such/program"),
         (("false",), "failed", 1, None),
+        (("--", "-a", "sh", "true"), "refused", None, "-a is not a program"),
         # Nothing asks a question, but scripts give --yes to `run` and `exec` alike.
         (("--yes", "--", "true"), "ok", 0, None),
         (

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cli_host_fleet import ssh_config
+from cli_host_fleet import inventory_file, ssh_config
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.remembered import recall
 from conftest import Cli
 
 
@@ -37,6 +39,36 @@ def test_all_are_the_hosts_that_ssh_config_names(cli: Cli) -> None:
     """The example groups in ClusterShell's package are ignored."""
     assert cli.fleet("hosts", *cli.on("@all&web[01-02]")).stdout == b"web01\nweb02\n"
     assert b"example" not in cli.fleet("hosts", *cli.on("@all")).stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[" * 100_000, "not the JSON of ansible-inventory --list: maximum recursion"),
+        ("[]", "expected an object of groups"),
+        ("#!/bin/sh\nexit 3\n", "--list: ended with status 3"),
+        ("#!/bin/sh\nyes\n", "--list: printed more than 99 bytes"),
+        ("x" * 100, "more than 99 bytes"),
+    ],
+)
+def test_a_file_that_is_no_inventory(
+    content: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "99" in said:
+        monkeypatch.setattr(inventory_file, "_MOST_BYTES", 99)
+    file = tmp_path / "inventory"
+    file.write_text(content)
+    file.chmod(0o755 if content.startswith("#!") else 0o644)
+    with pytest.raises(FleetError, match=said):
+        inventory_file.read_inventory(str(file), "")
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"hosts": 1}', "x"])
+def test_a_damaged_list_of_failed_hosts(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "failed.json"
+    file.write_text(content)
+    with pytest.raises(FleetError, match="damaged"):
+        recall(str(file), {})
 
 
 def test_groups_of_clustershell(cli: Cli) -> None:

@@ -16,7 +16,7 @@ _LISTING: dict[str, Any] = {
     "all": {"children": ["web", "db"], "vars": {"ROLE": "any", "ZONE": "north"}},
     "web": {
         "hosts": ["web1", "web2"],
-        "vars": {"ROLE": "web", "ON": True, "NONE": None},
+        "vars": {"ROLE": "web", "ON": True, "NONE": None, "BAD": "\ud800"},
     },
     "db": {"children": ["main"], "vars": {"ROLE": "db", "ansible_user": "admin"}},
     "main": {"hosts": ["db1"], "vars": {"ZONE": "south"}},
@@ -45,9 +45,17 @@ def test_the_setting_that_ansible_prefers() -> None:
     assert (hosts["x"].address, hosts["x"].user) == ("new", "me")
 
 
-def test_groups_that_contain_each_other() -> None:
-    listing = {"a": {"hosts": ["x"], "children": ["b"]}, "b": {"children": ["a"]}}
-    assert from_listing(listing).groups["b"] == ["x"]
+def test_groups_in_many_groups() -> None:
+    """Each is looked at once, however many ways lead to it."""
+    listing: dict[str, Any] = {"29-0": {"hosts": ["x"], "vars": {"A": "in"}}}
+    for level in range(29):
+        children = [f"{level + 1}-{n}" for n in range(9)]
+        for number in range(9):
+            group = {"children": children, "vars": {"A": "out"}}
+            listing[f"{level}-{number}"] = group
+    inventory = from_listing(listing)
+    assert inventory.groups["0-0"] == ["x"]
+    assert inventory.hosts["x"].variables == {"A": "in"}
 
 
 @pytest.mark.parametrize(
@@ -60,6 +68,10 @@ def test_groups_that_contain_each_other() -> None:
         {"a": ["-x"]},
         {"a": ["x y"]},
         {"a": ["x;y"]},
+        {"a": {"children": ["b"]}, "b": {"children": ["a"]}},
+        {"a": {"children": ["all"]}, "all": {"children": ["a"]}},
+        {"_meta": {"hostvars": {"w": 5}}},
+        {"_meta": {"hostvars": {"w": "A=1"}}},
     ],
 )
 def test_what_is_no_inventory(listing: dict[str, Any]) -> None:

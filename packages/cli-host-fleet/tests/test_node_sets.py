@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli_host_fleet.inventory import Inventory
-from cli_host_fleet.node_sets import names_of
+from cli_host_fleet.node_sets import groups_of, names_of
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.transport import Host
 
@@ -189,6 +189,25 @@ def test_no_name_of_a_group_runs_code(
         names_of(on, left_out, Inventory({}), list)
     assert "sed" not in str(error.value)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("groups.conf", "web: web1\n"),
+        ("x.yaml", "x: {web: [1, 2]}"),
+        ("x.yaml", "x: {web: 3}"),
+    ],
+)
+def test_files_of_groups_that_are_not_valid(
+    name: str, content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "groups.conf").write_text("[Main]\ndefault: x\nautodir: $CFGDIR\n")
+    (tmp_path / name).write_text(content)
+    monkeypatch.setenv("CLUSTERSHELL_CFGDIR", str(tmp_path))
+    with pytest.raises(FleetError, match="a file with ClusterShell's groups is not"):
+        names_of("@web", "", Inventory({}), list)
+    assert groups_of(Inventory({})) in ([], ["web"])
 
 
 def test_a_thousand_hosts_keep_their_order() -> None:

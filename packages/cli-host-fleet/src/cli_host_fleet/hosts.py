@@ -6,6 +6,7 @@ import json
 
 import click
 
+from cli_host_fleet.problem import show
 from cli_host_fleet.targets import Targets, target_options
 from host import OneLineCommand, Program
 
@@ -24,7 +25,7 @@ def list_hosts(targets: Targets, form: str) -> None:
     hosts = targets.hosts(Program.current())
     if form == "text":
         for name in hosts:
-            click.echo(name)
+            show(name)
         return
 
     rows = []
@@ -38,4 +39,4 @@ def list_hosts(targets: Targets, form: str) -> None:
         rows.append(row)
 
     text = json.dumps({"hosts": rows}, indent=2)
-    click.echo(text)
+    show(text)

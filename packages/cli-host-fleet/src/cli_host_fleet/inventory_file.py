@@ -14,6 +14,7 @@ from cli_host_fleet.programs import output_of
 from cli_host_fleet.transport import Host
 
 _PROGRAM_SECONDS = 60
+_MOST_BYTES = 64 << 20
 
 
 def read_inventory(file: str, config: str) -> Inventory:
@@ -31,7 +32,7 @@ def read_inventory(file: str, config: str) -> Inventory:
 
     try:
         listed = json.loads(printed)
-    except ValueError as failure:
+    except (ValueError, RecursionError) as failure:
         raise FleetError(
             f"{file}: not the JSON of ansible-inventory --list: {failure}"
         ) from None
@@ -72,9 +73,9 @@ def _run(file: str) -> bytes:
     # An absolute path, because a name alone would be looked up on PATH.
     argv = [os.path.abspath(file), "--list"]
     try:
-        printed = output_of(argv, _PROGRAM_SECONDS)
+        printed = output_of(argv, _PROGRAM_SECONDS, most=_MOST_BYTES)
     except OSError as failure:
-        raise FleetError(f"{file}: {failure.strerror or failure}") from None
+        raise FleetError(f"{file} --list: {failure.strerror or failure}") from None
     if printed.status:
         raise FleetError(f"{file} --list: ended with status {printed.status}")
     return printed.stdout
@@ -83,6 +84,9 @@ def _run(file: str) -> bytes:
 def _read(file: str) -> bytes:
     try:
         with open(file, "rb") as opened:
-            return opened.read()
+            content = opened.read(_MOST_BYTES + 1)
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
+    if len(content) > _MOST_BYTES:
+        raise FleetError(f"{file}: more than {_MOST_BYTES} bytes")
+    return content

@@ -144,6 +144,9 @@ class Job:
             start = self._start(host, facts, place)
         except HostError as failure:
             raise RefusedError(str(failure)) from None
+        program = start.argv[0]
+        if program.startswith("-"):  # an option of the shell's `exec`
+            raise RefusedError(f"{program} is not a program")
 
         if not facts.bash:
             return self._prepared_for_sh(start, nonce, stem, place)

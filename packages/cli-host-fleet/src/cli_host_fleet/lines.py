@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable
 
 # bytes; an unfinished line that is longer is buffered in an unnamed file
 _IN_MEMORY = 1 << 20
 _CHUNK = 1 << 16
+# Colours, and the \r of \r\n, stay. \xc2 begins the controls that have two bytes in UTF-8.
+_CONTROL = re.compile(
+    rb"(\x1b\[[0-9;:]*m|\r(?=\n))|[\x00-\x08\x0b-\x1f\x7f]|\xc2(?:[\x80-\x9f]|\Z)"
+)
+
+
+def without_controls(text: bytes) -> bytes:
+    r"""Return `text` with control characters shown as `\x1b`, except colours, tab and newline.
+
+    On a terminal, they could change the lines of other hosts.
+    """
+
+    def shown(match: re.Match[bytes]) -> bytes:
+        if match[1]:
+            return match[1]
+        return "".join(f"\\x{byte:02x}" for byte in match[0]).encode()
+
+    return _CONTROL.sub(shown, text)
 
 
 class Lines:

@@ -10,6 +10,7 @@ from typing import Any
 
 from cli_host_fleet.inventory import Inventory
 from cli_host_fleet.problem import FleetError
+from cli_host_fleet.shortened import shortened
 from cli_host_fleet.transport import Host
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -27,7 +28,7 @@ def from_listing(listed: Mapping[str, Any]) -> Inventory:
     members: dict[str, dict[str, None]] = {}
     all_hosts: dict[str, None] = {}
     for name in groups:
-        hosts_of_group = _members(name, groups, ())
+        hosts_of_group = _members(name, groups)
         members[name] = dict.fromkeys(hosts_of_group)
         all_hosts |= members[name]
     of_hosts = _variables_of_hosts(listed)
@@ -41,7 +42,7 @@ def from_listing(listed: Mapping[str, Any]) -> Inventory:
         for name in order:
             if host in members[name]:
                 variables |= groups[name].variables
-        variables |= of_hosts.get(host) or {}
+        variables |= of_hosts.get(host, {})
         hosts[host] = _host(host, variables)
 
     names = {group: list(group_hosts) for group, group_hosts in members.items()}
@@ -53,7 +54,7 @@ def _outermost_first(groups: Mapping[str, _Group]) -> list[str]:
 
     A deeper group overrides one above it, and of two of the same depth the later name.
     """
-    depths = {name: _depth(name, groups, ()) for name in groups}
+    depths = _depths(groups)
     return sorted(groups, key=lambda name: (depths[name], name))
 
 
@@ -64,7 +65,13 @@ def _variables_of_hosts(listed: Mapping[str, Any]) -> Mapping[str, dict[str, Any
     variables = meta.get("hostvars")
     if not isinstance(variables, dict):
         return {}
-    return variables
+
+    of_hosts = {}
+    for name, own in variables.items():
+        if not isinstance(own or {}, dict):
+            raise FleetError(f'inventory: hostvars of "{name}": expected an object')
+        of_hosts[name] = own or {}
+    return of_hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,30 +104,45 @@ def _are_names(listed: Any) -> bool:
     return all(isinstance(name, str) for name in listed)
 
 
-def _members(
-    name: str, groups: Mapping[str, _Group], above: tuple[str, ...]
-) -> Iterator[str]:
+def _members(name: str, groups: Mapping[str, _Group]) -> Iterator[str]:
     """Yield the hosts of a group and of the groups in it, some of them more than once."""
-    if name not in groups or name in above:
-        return  # groups may contain each other
+    passed: set[str] = set()
+    waiting = [name]
+    while waiting:
+        group = waiting.pop()
+        if group in passed or group not in groups:
+            continue
+        passed.add(group)
+        yield from groups[group].hosts
+        waiting += reversed(groups[group].children)
 
-    yield from groups[name].hosts
-    for child in groups[name].children:
-        yield from _members(child, groups, (*above, name))
 
+def _depths(groups: Mapping[str, _Group]) -> dict[str, int]:
+    """Return the depth of each group below `all`: variables of deeper groups win.
 
-def _depth(name: str, groups: Mapping[str, _Group], below: tuple[str, ...]) -> int:
-    """Return the depth of a group below `all`: variables of deeper groups win."""
-    if name == "all":
-        return 0
+    Raises FleetError for groups that contain each other, which Ansible refuses, too.
+    """
+    parents = dict.fromkeys(groups, 0)
+    for group in groups.values():
+        for child in group.children:
+            if child in groups:
+                parents[child] += 1
 
-    depth = 0
-    for parent, group in groups.items():
-        # Groups may contain each other.
-        if name in group.children and parent not in below:
-            above = _depth(parent, groups, (*below, name))
-            depth = max(depth, above)
-    return 1 + depth
+    depths = {name: int(name != "all") for name in groups}
+    ready = [name for name in groups if not parents[name]]
+    for name in ready:
+        for child in groups[name].children:
+            if child not in groups:
+                continue
+            depths[child] = max(depths[child], depths[name] + 1)
+            parents[child] -= 1
+            if not parents[child]:
+                ready.append(child)
+
+    circle = sorted(groups.keys() - ready)
+    if circle:
+        raise FleetError(f"inventory: groups contain each other: {shortened(circle)}")
+    return depths
 
 
 def _host(name: str, variables: Mapping[str, Any]) -> Host:
@@ -164,7 +186,10 @@ def _can_be_sent(name: str, value: Any) -> bool:
     """Return whether a variable can be in an environment."""
     if value is None or not _VARIABLE.fullmatch(name):
         return False
-    return "\0" not in str(value)
+    try:
+        return b"\0" not in str(value).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
 
 
 def _text(value: Any) -> str:

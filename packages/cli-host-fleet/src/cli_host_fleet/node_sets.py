@@ -5,6 +5,7 @@ ClusterShell expands each part of a set; what `!` and the other operators mean i
 
 from __future__ import annotations
 
+import configparser
 import contextlib
 import os
 import re
@@ -37,6 +38,8 @@ from cli_host_fleet.transport import canonical, is_name, no_name
 # The name of a group, or of a source of groups. ClusterShell puts it into a line of shell, so it
 # has no character that a shell or an option could mean something by; genders has `KEY=VALUE`.
 _GROUP = re.compile(r"\w[\w.:%=+-]*")
+# ClusterShell raises these for groups.conf without a section, and for a number in a YAML file.
+_BAD_FILES = (configparser.Error, AttributeError, TypeError)
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -138,7 +141,7 @@ def groups_of(inventory: Inventory) -> list[str]:
     """Return the names of the groups that a set of hosts can name, but `all` and `failed`."""
     try:
         return _Groups(inventory, list).grouplist()
-    except (FleetError, GroupResolverError, GroupSourceError):
+    except (FleetError, GroupResolverError, GroupSourceError, *_BAD_FILES):
         return []  # there is no source of groups, or it cannot list them
 
 
@@ -274,6 +277,9 @@ class _Selection:
         except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
             why = failure or type(failure).__name__
             raise FleetError(f"{self._said}: {why}") from None
+        except _BAD_FILES as failure:
+            what = f"a file with ClusterShell's groups is not valid: {failure}"
+            raise FleetError(f"{self._said}: {what}") from None
 
         names = set()
         for node in nodes:

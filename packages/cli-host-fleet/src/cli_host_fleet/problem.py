@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import click
+
 from host import OperationError, UsageError
 
 
@@ -11,3 +13,13 @@ class FleetError(UsageError):
 
 class NotAgreedError(OperationError):
     """The user did not confirm, or could not be asked; nothing was run. The exit status is 1."""
+
+
+def show(text: str) -> None:
+    """Print a line on stdout; raises OperationError if it takes nothing."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        raise  # its reader is gone, which is no error
+    except OSError as failure:
+        raise OperationError(f"cannot write the output: {failure.strerror}") from None

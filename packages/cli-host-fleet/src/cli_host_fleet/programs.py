@@ -58,16 +58,19 @@ def output_of(
     *,
     environ: Mapping[str, str] | None = None,
     quiet: bool = False,
+    most: int = 16 << 20,
 ) -> Printed:
     """Run a program without stdin and return its output; `quiet` discards its stderr.
 
-    It keeps the terminal, on which an inventory program may ask.
-    Raises OSError, or TimeoutError if the program takes longer than `seconds`.
+    It keeps the terminal, on which an inventory program may ask. Raises OSError, also if it takes
+    longer than `seconds` or prints more than `most` bytes.
     """
     stderr: Literal["drop", "show"] = "show"
     if quiet:
         stderr = "drop"
-    ended = supervise(argv, environ, seconds, stderr=stderr, own_session=False)
+    ended = supervise(
+        argv, environ, seconds, most=most, stderr=stderr, own_session=False
+    )
     if ended.limit:
-        raise TimeoutError(f"took longer than {seconds:g} s")
+        raise OSError(ended.why)
     return Printed(ended.status, ended.stdout)

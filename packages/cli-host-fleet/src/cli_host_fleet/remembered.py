@@ -66,20 +66,21 @@ def recall(file: str, options: Mapping[str, str]) -> list[str]:
     try:
         with open(file) as opened:
             last = json.load(opened)
+        names: list[str] = last["hosts"]
+        files: dict[str, str] = last["options"]
     except FileNotFoundError:
         raise FleetError("@failed: there is no last run, or it has not ended") from None
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
-    except ValueError:
+    except (ValueError, TypeError, KeyError):
         raise FleetError(
             f"{file}: damaged; @failed does not know the last run"
         ) from None
 
-    names: list[str] = last["hosts"]
     if not names:
         raise FleetError("@failed: no host failed in the last run")
     for name, given in options.items():
-        path = last["options"].get(name, "")
+        path = files.get(name, "")
         if path == (os.path.abspath(given) if given else ""):
             continue
         what = f"@failed: the last run had another {name.strip('-')}"

@@ -9,8 +9,6 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import click
-
 from cli_host_fleet import remembered
 from cli_host_fleet.asking import become
 from cli_host_fleet.connecting import transport
@@ -20,6 +18,7 @@ from cli_host_fleet.job import Job
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.outcome import outcome
 from cli_host_fleet.preview import preview
+from cli_host_fleet.problem import show
 from cli_host_fleet.results import Result, exit_status
 from cli_host_fleet.run_options import options_of
 from cli_host_fleet.targets import Targets
@@ -66,7 +65,7 @@ def run_or_preview(
     options = options_of(params)
     if params["dry_run"]:
         text = preview(job, options, params["form"])
-        click.echo(text)
+        show(text)
         return 0
 
     way = transport(targets, job.hosts, params)

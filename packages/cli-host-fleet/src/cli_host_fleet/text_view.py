@@ -6,7 +6,7 @@ import os
 import select
 from collections.abc import Mapping, Sequence
 
-from cli_host_fleet.lines import Lines
+from cli_host_fleet.lines import Lines, without_controls
 from cli_host_fleet.results import Result, counts
 from cli_host_fleet.session import Output
 from host import printable
@@ -28,6 +28,7 @@ class TextView:
         self.problem: OSError | None = None
         self._stdout = stdout
         self._stderr = stderr
+        self._terminals = {fd for fd in (stdout, stderr) if os.isatty(fd)}
         self._live = b""
         self._lines: dict[str, tuple[Lines, Lines]] = {}
 
@@ -100,12 +101,17 @@ class TextView:
         self._write(self._stderr, f"{text}\n".encode())
 
     def _write_stdout(self, data: bytes) -> None:
-        self._erase()
-        self._write(self._stdout, data)
+        self._write_output(self._stdout, data)
 
     def _write_stderr(self, data: bytes) -> None:
+        self._write_output(self._stderr, data)
+
+    def _write_output(self, descriptor: int, data: bytes) -> None:
+        """Write what hosts have printed: byte for byte, unless to a terminal."""
         self._erase()
-        self._write(self._stderr, data)
+        if descriptor in self._terminals:
+            data = without_controls(data)
+        self._write(descriptor, data)
 
     def _erase(self) -> None:
         if self._live:
