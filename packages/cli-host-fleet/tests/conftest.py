@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ import pytest
 
 import rig as rigs
 from testing.fork_server import import_too, started
-from testing.installation import Made
+from testing.installation import Installed, builder
 from testing.signals import reset_signals
 
 import_too(
@@ -63,11 +62,9 @@ class Done:
 
 
 @dataclass
-class Cli:
+class Cli(Installed):
     """An installation, and the environment of its user."""
 
-    root: Path
-    home: Path
     rig: rigs.Rig
     env: dict[str, str] = field(default_factory=dict)
     keep: str = "1h"  # connections are kept for all tests, and no test meets the end of their time
@@ -90,7 +87,7 @@ class Cli:
     def argv(self, word: str, *words: str) -> list[str]:
         connects = word != "hosts" and "--ssh-config" in words
         keeping = ["--keep-connections", self.keep] if self.keep and connects else []
-        return [str(self.root / "core" / "cli"), "fleet", word, *keeping, *words]
+        return [str(self.installed.launcher), "fleet", word, *keeping, *words]
 
     def environ(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
         return {
@@ -107,9 +104,10 @@ class Cli:
         stdin: bytes = b"",
         cwd: Path | None = None,
     ) -> Done:
-        launcher, *rest = self.argv(*words)
-        made = Made(self.root, Path(launcher), self.home)
-        done = made.run(*rest, env=self.environ(env), cwd=cwd, input=stdin)
+        _, *rest = self.argv(*words)
+        done = self.installed.run(
+            *rest, env=self.environ(env), cwd=cwd, input=stdin
+        )
         stdout, stderr = done.stdout.encode(errors="surrogateescape"), done.stderr
         return Done(
             done.status,
@@ -169,17 +167,6 @@ class Cli:
         )
 
 
-def init(root: Path, home: Path) -> None:
-    """Create an installation whose `cli` is that of this Python environment."""
-    environ = {"PATH": os.environ["PATH"], "HOME": str(home)}
-    subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", str(root), "--name", "cli"],
-        env=environ,
-        check=True,
-        capture_output=True,
-    )
-
-
 @pytest.fixture(scope="session")
 def machines() -> Iterator[rigs.Rig]:
     """Four plain machines, and faulty or special ones, each named after its peculiarity."""
@@ -215,48 +202,6 @@ def machines() -> Iterator[rigs.Rig]:
     made.close()
 
 
-class Installation:
-    """One installation for all tests of a process.
-
-    The program asks the installed packages what they add whenever an installation is new, which
-    takes longer than a run. So each test gets the same one, as it was made.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        self.root = directory / "acme"
-        self._as_made = directory / "as-made"
-        init(self.root, directory)
-        shutil.copytree(self.root, self._as_made, symlinks=True)
-        self._states = {path: _state(path) for path in self._files()}
-
-    def restore(self) -> None:
-        """Remove what a test has added, and undo its changes."""
-        for path in self._files():
-            if path not in self._states:
-                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        for path, state in self._states.items():
-            if _state(path) != state:
-                shutil.copyfile(self._as_made / path.relative_to(self.root), path)
-                self._states[path] = _state(path)
-
-    def _files(self) -> list[Path]:
-        """Return all files and directories except the lock, which the program keeps up to date."""
-        return [
-            path for path in sorted(self.root.rglob("*")) if path.name != "cli.lock"
-        ]
-
-
-def _state(path: Path) -> tuple[int, int]:
-    """Return what changes with a file. A directory is never changed, only its files are."""
-    status = path.lstat()
-    return (0, 0) if path.is_dir() else (status.st_mtime_ns, status.st_size)
-
-
-@pytest.fixture(scope="session")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return Installation(tmp_path_factory.mktemp("installation"))
-
-
 @contextlib.contextmanager
 def _runtime_directory() -> Iterator[Path]:
     """Yield a directory for the sockets of kept connections; close the connections at the end."""
@@ -276,13 +221,10 @@ def connections(machines: rigs.Rig) -> Iterator[Path]:
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path, machines: rigs.Rig, installation: Installation, connections: Path
-) -> Cli:
-    home = tmp_path / "home"
-    home.mkdir()
-    installation.restore()
-    return Cli(installation.root, home, machines, {"XDG_RUNTIME_DIR": str(connections)})
+def cli(tmp_path: Path, machines: rigs.Rig, connections: Path) -> Cli:
+    made = builder(tmp_path)()
+    (made.root / "config").mkdir()
+    return Cli(made, machines, {"XDG_RUNTIME_DIR": str(connections)})
 
 
 @pytest.fixture

@@ -248,24 +248,28 @@ def listens(port: int) -> bool:
 def wait_for(condition: object, what: str, seconds: float = 120) -> None:
     """Wait until `condition()` is true; fail after `seconds`."""
     end = time.monotonic() + seconds
+    pause = 0.01
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < end, f"in vain: {what}"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.2)  # to look takes time from what is waited for
 
 
 def running(mark: str) -> list[int]:
     """Return the ids of the other processes that have `mark` in their argv."""
-    pids = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if (
-                mark.encode() in path.read_bytes()
-                and int(path.parent.name) != os.getpid()
-            ):
-                pids.append(int(path.parent.name))
-        except OSError:
-            continue
-    return pids
+    wanted = mark.encode()
+    others = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    others.remove(os.getpid())
+    return [pid for pid in others if wanted in argv_of(pid)]
+
+
+def argv_of(pid: int) -> bytes:
+    """Return the words of a process, each ended by NUL, or nothing if it has just ended."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb", buffering=0) as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 def end(pids: Iterable[int]) -> None:

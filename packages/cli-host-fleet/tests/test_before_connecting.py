@@ -21,8 +21,7 @@ def _ran(cli: Cli) -> bool:
     return ran
 
 
-@pytest.mark.parametrize("asked", ["--help", "-h"])
-@pytest.mark.parametrize("word", ["run", "check"])
+@pytest.mark.parametrize(("word", "asked"), [("run", "--help"), ("check", "-h")])
 def test_help_of_the_command_is_answered_here_once(
     cli: Cli, word: str, asked: str
 ) -> None:

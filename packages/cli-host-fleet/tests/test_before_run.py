@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,8 +53,8 @@ def ruled(cli: Cli) -> Iterator[Cli]:
     folder.mkdir()
     (folder / "plugin.json").write_text('{"hooks": "hooks.py"}')
     (folder / "hooks.py").write_text(_HOOKS)
-    add = [cli.argv("run")[0], "--yes", "self", "plugin", "add", folder]
-    subprocess.run(add, env=cli.environ(), check=True, capture_output=True)
+    added = cli.installed.run("--yes", "self", "plugin", "add", str(folder))
+    assert added.status == 0
     pin = {"name": "--pin", "value": "PIN", "secret": True}
     cli.command("echo ran\n", effects="destroy", args=[{"name": "stage"}, pin])
     yield cli

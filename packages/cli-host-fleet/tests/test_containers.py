@@ -219,8 +219,7 @@ def test_a_timeout_in_a_container_leaves_nothing(places: Cli) -> None:
 def test_the_history_has_the_place(places: Cli) -> None:
     places.command("true\n")
     assert _run(places, "docker:db").status == 0
-    argv = [places.root / "core/cli", "self", "history", "--format", "json"]
-    shown = subprocess.run(argv, env=places.environ(), capture_output=True, check=True)
+    shown = places.installed.run("self", "history", "--format", "json")
     [run] = json.loads(shown.stdout)["runs"]
     assert run["hosts"][0]["host"] == "docker:db"
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import rig as rigs
 from conftest import AT_THE_GATE, MEET, Cli
+from testing.fork_server import started
 
 _FOUR = ("web01", "web02", "web03", "web04")
 _TWO_DIFFER = MEET + "[[ $HOSTNAME == web03 ]] && echo other || echo same; echo end\n"
@@ -29,7 +30,7 @@ def _printed(
 def _on_a_terminal(cli: Cli, meet: Callable[[], None], *words: str) -> str:
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
-        cli.argv(*words),
+        started(cli.argv(*words), cli.environ()),
         env=cli.environ({"NO_COLOR": "1"}),
         stdin=subprocess.DEVNULL,
         stdout=terminal,
@@ -120,8 +121,9 @@ def test_a_host_that_runs_on_prints_lines_on_a_terminal(cli: Cli) -> None:
     gate = cli.gate("web01")
     cli.command(f"echo begun; [[ $HOSTNAME == web01 ]] && {AT_THE_GATE}; echo end\n")
     controller, terminal = pty.openpty()
+    argv = cli.argv("run", *cli.on("web[01-02]"), "demo", "do")
     process = subprocess.Popen(
-        cli.argv("run", *cli.on("web[01-02]"), "demo", "do"),
+        started(argv, cli.environ()),
         env=cli.environ({"NO_COLOR": "1"}),
         stdin=subprocess.DEVNULL,
         stdout=terminal,

@@ -12,12 +12,7 @@ from conftest import Cli
 
 
 def _history(cli: Cli) -> list[dict[str, Any]]:
-    done = subprocess.run(
-        [cli.root / "core" / "cli", "self", "history", "--format", "json"],
-        env=cli.environ(),
-        capture_output=True,
-        check=True,
-    )
+    done = cli.installed.run("self", "history", "--format", "json")
     runs: list[dict[str, Any]] = json.loads(done.stdout)["runs"]
     return runs
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from conftest import Cli, init
+from conftest import Cli
+from testing.installation import builder
 
 
 @pytest.fixture
-def there(cli: Cli) -> Iterator[Cli]:
+def there(cli: Cli, tmp_path: Path) -> Iterator[Cli]:
     """web01 has the local command in /opt/acme, web02 a changed one, and web03 no program."""
     cli.command(
         'echo "$COMMAND_NAME ${RANK-unset} $*"\n',
@@ -19,14 +21,11 @@ def there(cli: Cli) -> Iterator[Cli]:
         env_files=[".env"],
     )
     (cli.root / "commands/demo/do/.env").write_text("SECRET=x\n")
+    installed = builder(tmp_path / "there")().root
+    shutil.copytree(cli.root / "commands", installed / "commands", dirs_exist_ok=True)
     for name in ("web01", "web02"):
         opt = cli.rig.machines[name].root / "opt" / "acme"
-        init(opt, cli.home)
-        shutil.copytree(
-            cli.root / "commands" / "demo" / "do", opt / "commands" / "demo" / "do"
-        )
-        launcher = opt / "core" / "cli"
-        launcher.write_text(launcher.read_text().replace(str(opt), "/opt/acme"))
+        shutil.copytree(installed, opt, symlinks=True)
     yield cli
     for name in ("web01", "web02"):
         shutil.rmtree(cli.rig.machines[name].root / "opt" / "acme")
@@ -98,9 +97,10 @@ def test_check_of_elevation(cli: Cli) -> None:
     assert sorted(told) == [["nosudo", "refused"], ["web01", "ok"]]
 
 
-@pytest.mark.parametrize("words", [("fleet", "hosts"), ("setup", "postman")])
+@pytest.mark.parametrize("words", [("fleet", "hosts"), ("demo", "do")])
 def test_a_python_command_is_not_shipped(cli: Cli, words: tuple[str, ...]) -> None:
     """Whether a plugin declares it, or a command.json."""
+    cli.command("true\n", entrypoint="package.module:main")
     done = cli.fleet("run", *cli.on("web01"), *words)
     assert done.status == 2
     assert done.stderr == (

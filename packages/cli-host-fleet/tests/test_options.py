@@ -12,6 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from conftest import MEET, Cli
+from testing.fork_server import started
 
 
 def test_a_dry_run_connects_to_nobody_and_shows_no_value(cli: Cli) -> None:
@@ -252,7 +253,7 @@ def _on_a_terminal(
 ) -> str:
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
-        argv, env=env, stdin=terminal, stdout=terminal, stderr=terminal
+        started(argv, env), env=env, stdin=terminal, stdout=terminal, stderr=terminal
     )
     os.close(terminal)
     meet()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -53,12 +52,7 @@ def test_scripts_of_the_host_side_are_for_any_bash() -> None:
 
 
 def test_the_commands_are_declared(cli: Cli) -> None:
-    done = subprocess.run(
-        [cli.root / "core" / "cli", "self", "list", "--format", "json"],
-        env=cli.environ(),
-        capture_output=True,
-        check=True,
-    )
+    done = cli.installed.run("self", "list", "--format", "json")
     listed = json.loads(done.stdout)
     categories = {
         tuple(row["path"]): row["description"] for row in listed["categories"]
@@ -72,7 +66,7 @@ def test_the_commands_are_declared(cli: Cli) -> None:
     assert set(rows) == {("fleet", word) for word in _WORDS}
     assert rows["fleet", "hosts"]["effects"] == "read"
     assert all(row["starts_commands"] for row in rows.values())
-    assert done.stderr == b""
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("word", _WORDS)

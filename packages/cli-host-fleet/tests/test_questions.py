@@ -48,15 +48,11 @@ def _answered(
     return process.returncode, printed.decode(), shown
 
 
-def _launcher(cli: Cli) -> str:
-    return str(cli.root / "core" / "cli")
-
-
 def test_yes_before_the_words_is_a_yes(cli: Cli) -> None:
     cli.command("echo ran\n", confirm="Restart?")
-    argv = [_launcher(cli), "--yes", "fleet", "run", *cli.on("web01"), "demo", "do"]
-    done = subprocess.run(argv, env=cli.environ(), capture_output=True, check=False)
-    assert (done.returncode, done.stdout) == (0, b"web01: ran\n")
+    words = ("--yes", "fleet", "run", *cli.on("web01"), "demo", "do")
+    done = cli.installed.run(*words, env=cli.environ())
+    assert (done.status, done.stdout) == (0, "web01: ran\n")
 
 
 def test_ctrl_d_is_a_no(cli: Cli) -> None:
@@ -67,8 +63,13 @@ def test_ctrl_d_is_a_no(cli: Cli) -> None:
     assert shown.endswith("\ncli fleet run: error: not confirmed; nothing was run\r\n")
 
 
-@pytest.mark.parametrize("env", [{"CI": "true"}, {"CLI_NO_INPUT": "1"}])
-@pytest.mark.parametrize("options", [{"confirm": "Restart?"}, {"args": [_STAGE]}])
+@pytest.mark.parametrize(
+    ("env", "options"),
+    [
+        ({"CI": "true"}, {"confirm": "Restart?"}),
+        ({"CLI_NO_INPUT": "1"}, {"args": [_STAGE]}),
+    ],
+)
 def test_nothing_waits_where_nobody_answers(
     cli: Cli, env: dict[str, str], options: dict[str, object]
 ) -> None:

@@ -117,6 +117,7 @@ def test_tab_after_the_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     """The words of commands, then the arguments that the command declares."""
     stage = {"name": "stage", "choices": ["dev", "prod"]}
     cli.command("true\n", args=[stage, {"name": "--fast"}])
+    cli.command("true\n", "demo hello")
     for name, value in {
         **cli.env,
         "HOME": str(cli.home),
