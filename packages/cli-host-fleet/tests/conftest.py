@@ -105,9 +105,7 @@ class Cli(Installed):
         cwd: Path | None = None,
     ) -> Done:
         _, *rest = self.argv(*words)
-        done = self.installed.run(
-            *rest, env=self.environ(env), cwd=cwd, input=stdin
-        )
+        done = self.installed.run(*rest, env=self.environ(env), cwd=cwd, input=stdin)
         stdout, stderr = done.stdout.encode(errors="surrogateescape"), done.stderr
         return Done(
             done.status,
