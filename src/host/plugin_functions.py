@@ -4,7 +4,7 @@ from host.record_base import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 class SecretScheme(Record):
@@ -68,9 +68,9 @@ class AfterRun(Record):
     name       the name that messages show
     function   "module:attr", called with a `FinishedRun` in a child process
     words      the leading words of the commands, or () for all commands
-    traced_if  names of variables. If the caller sets one of them, the run is a span of its own: the
-               command gets it as TRACEPARENT (W3C Trace Context), and the function as
-               `FinishedRun.traceparent`.
+    traced_if  names of variables. Then the function is called only if the caller sets one of them,
+               and the run is a span of its own: the command gets it as TRACEPARENT (W3C Trace
+               Context), and the function as `FinishedRun.traceparent`.
     plugin, folders   set by the host: the plugin that declares it, and its packages
     """
 
@@ -81,6 +81,8 @@ class AfterRun(Record):
     plugin: str = ""
     folders: "Sequence[str]" = ()
 
-    def serves(self, words: tuple[str, ...]) -> bool:
-        """Return whether it is for the command `words`."""
+    def serves(self, words: tuple[str, ...], environ: "Mapping[str, str]") -> bool:
+        """Return whether it is for the command `words` in the environment of a caller."""
+        if self.traced_if and not any(environ.get(name) for name in self.traced_if):
+            return False
         return words[: len(self.words)] == tuple(self.words)

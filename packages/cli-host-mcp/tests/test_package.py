@@ -45,6 +45,8 @@ def test_the_commands_are_declared(cli: Cli) -> None:
         ("mcp", "uninstall"): "change",
     }
     assert all(row["starts_commands"] for row in rows.values())
+    # A parent that records the server would not end it when it is killed.
+    assert cli.program.find(["mcp", "serve"]).definition.supervision.record is False
     assert done.stderr == ""
     listed = json.loads(cli.run("self", "list", "--format", "json").stdout)[
         "categories"

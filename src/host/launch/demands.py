@@ -62,13 +62,11 @@ def demands_of(run: "Run") -> "Demands | None":
     """Return what a run asks of its parent, or None for an ordinary run."""
     supervision = run.supervision
     environ = run.installation.environ
-    after = run.catalog.lock.after_runs_of(run.words)
+    after = run.catalog.lock.after_runs_of(run.words, environ)
     if _records_itself(run.definition):
-        from host.launch.trace import is_traced
-
         is_recorded = False
-        # In a trace, what it starts is below its own span. Otherwise, it needs no parent.
-        after = [call for call in after if is_traced([call], environ)]
+        # In a trace, what it starts is below its own span.
+        after = [call for call in after if call.traced_if]
     else:
         is_asked = is_on(environ.get(RECORD))
         is_recorded = records(run, is_asked=is_asked)

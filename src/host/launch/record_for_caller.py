@@ -72,7 +72,8 @@ class RecordedRun:
         self._recorder: RunRecorder | None = None
         if records(self._run, is_asked=True):
             self._recorder = RunRecorder(self._run, session.messages)
-        self._calls = self._run.catalog.lock.after_runs_of(command.words)
+        lock = self._run.catalog.lock
+        self._calls = lock.after_runs_of(command.words, session.environ)
 
         if self._recorder is None and not self._calls:
             return

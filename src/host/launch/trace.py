@@ -22,7 +22,7 @@ def new_span(calls: "Sequence[AfterRun]", environ: "Mapping[str, str]") -> str:
 
     It belongs to the trace of its caller, whose environment is `environ`, or else to a new one.
     """
-    if not is_traced(calls, environ):
+    if not any(call.traced_if for call in calls):
         return ""
 
     trace, flags = posix.urandom(16).hex(), _SAMPLED
@@ -30,12 +30,6 @@ def new_span(calls: "Sequence[AfterRun]", environ: "Mapping[str, str]") -> str:
     if _is_valid(parts):
         _, trace, _, flags = parts[:4]
     return f"00-{trace}-{posix.urandom(8).hex()}-{flags}"
-
-
-def is_traced(calls: "Sequence[AfterRun]", environ: "Mapping[str, str]") -> bool:
-    """Return whether one of `calls` traces the runs of this caller."""
-    names = [name for call in calls for name in call.traced_if]
-    return any(environ.get(name) for name in names)
 
 
 def _is_valid(parts: "Sequence[str]") -> bool:

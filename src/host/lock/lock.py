@@ -86,9 +86,14 @@ class Lock(Record):
         """Return the functions of plugins that are asked before a run of the command `words`."""
         return [call for call in self.before_runs if call.serves(words)]
 
-    def after_runs_of(self, words: "tuple[str, ...]") -> "list[AfterRun]":
-        """Return the functions of plugins that are called after a run of the command `words`."""
-        return [call for call in self.after_runs if call.serves(words)]
+    def after_runs_of(
+        self, words: "tuple[str, ...]", environ: "Mapping[str, str]"
+    ) -> "list[AfterRun]":
+        """Return the functions of plugins that are called after a run of the command `words`.
+
+        `environ` is the environment of its caller.
+        """
+        return [call for call in self.after_runs if call.serves(words, environ)]
 
     def disabled_owner(self, words: "Sequence[str]") -> str:
         """Return the disabled plugin that has the command or category `words`, or ""."""

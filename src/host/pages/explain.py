@@ -134,7 +134,9 @@ def _planned(session: Session, words: Sequence[str]) -> tuple[Run, Plan]:
         limits=_limits(run),
         before=tuple(run.catalog.lock.before_runs_of(run.words)),
         asked=tuple(getattr(run.questions, "asked", ())),
-        after=tuple(run.catalog.lock.after_runs_of(run.words)),
+        after=tuple(
+            run.catalog.lock.after_runs_of(run.words, run.installation.environ)
+        ),
         errors=tuple(errors),
     )
     return run, plan

@@ -41,5 +41,6 @@ def test_the_trace_is_that_of_the_caller(callers: str, trace: str, flags: str) -
 
 
 def test_no_span_without_its_variables() -> None:
-    assert new_span(CALLS, {"COLLECTOR": "", "TRACEPARENT": "x"}) == ""
+    assert not CALLS[1].serves(("a",), {"COLLECTOR": ""})
+    assert CALLS[1].serves(("a",), {"COLLECTOR": "x"})
     assert new_span(CALLS[:1], {"COLLECTOR": "x"}) == ""

@@ -30,4 +30,6 @@ def discover_commands(
             "sources": False,
             "starts_commands": True,
         }
+        if word == "serve":
+            definition["record"] = False  # `history` records each call
         yield CommandDeclaration(("mcp", word), definition)
