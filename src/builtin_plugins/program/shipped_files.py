@@ -188,17 +188,16 @@ def different_files(root: str, *, tracked: bool = False) -> list[ShippedFile]:
     return files
 
 
-def unchanged_files(root: str, program: str) -> set[str]:
-    """Return the files in an installation that the user has as this version makes them.
+def replaceable_files(root: str, program: str) -> set[str]:
+    """Return the files in an installation that are not the user's.
 
     These are the program's own files, and the cli.json of an installation without another one.
     """
-    own = [file for file in shipped_files() if file.is_own]
-    unchanged = {str(file.relative) for file in own if file.is_same_in(root)}
+    files = {str(file.relative) for file in shipped_files() if file.is_own}
     with suppress(OSError):
         if Path(root, CLI_JSON).read_bytes() == cli_json(program):
-            unchanged.add(str(CLI_JSON))
-    return unchanged
+            files.add(str(CLI_JSON))
+    return files
 
 
 def changed_files(root: str) -> list[Path]:

@@ -165,7 +165,10 @@ class Registry:
             return False
         shared = _shared_entry(item)
         entry = self.entries.get(name)
-        return shared is None or entry is None or not entry.hides(shared)
+        if shared is None or entry is None:
+            # What cannot be read says nothing about the user's own entry.
+            return entry is None
+        return not entry.hides(shared)
 
 
 def _only_disables(item: dict[str, Any]) -> bool:

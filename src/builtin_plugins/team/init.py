@@ -39,6 +39,7 @@ from builtin_plugins.team.source import (
     config_file,
     fetch,
     has_config,
+    shell_code,
     team_source,
 )
 from host import OperationError
@@ -218,6 +219,9 @@ def _show_commands(
     commands, problems = read_commands(CommandTree(commands_dir, scripts={}))
     lines = command_lines({" ": commands.items()})
     session.show_lines(f"commands: {len(commands)}", *lines)
+    code = shell_code(change.files)
+    if code:
+        session.show_lines(f"shell code of every run: {code}")
     for problem in problems:
         session.messages.warn(str(problem).replace(f"{change.files}/", ""))
 

@@ -7,6 +7,8 @@ templates, filters and submodules have no effect, and no link points outside the
 import os
 import shutil
 from collections.abc import Iterable
+from glob import glob
+from pathlib import Path
 
 from builtin_plugins.library.archive import UnpackOptions
 from builtin_plugins.library.files.atomic import copy_directory, is_real_dir
@@ -16,7 +18,7 @@ from builtin_plugins.plugins.sources.base import PluginSource
 from builtin_plugins.plugins.sources.git import write_commit
 from builtin_plugins.plugins.sources.parse import parse_source
 from builtin_plugins.program.launcher import launchers_in
-from builtin_plugins.program.shipped_files import CLI_JSON
+from builtin_plugins.program.shipped_files import CLI_JSON, shipped_files
 from builtin_plugins.registry.entry import VERSIONS
 from host import HostError, OperationError, UsageError
 from host.installation import Config, read_config
@@ -170,6 +172,31 @@ def check_no_launcher(root: str, called: str, name: str, or_else: str = "") -> N
     if os.path.lexists(os.path.join(root, "core", name)):
         what = f"{called}: contains core/{name}, which the new launcher would replace"
         raise OperationError(what, f"run git rm core/{name} in the source{or_else}")
+
+
+def shell_code(root: str, former: str = "") -> str:
+    """Return the files in `root` that bash reads in every run, or "" for none.
+
+    Files that this program ships are left out, and those that the directory `former` has, too.
+    """
+    shipped = {str(file.relative): file.original for file in shipped_files()}
+    library = sorted(glob("core/lib/*.sh", root_dir=root))
+    found = []
+    for name in ("config/settings.conf", *library):
+        path = os.path.join(root, name)
+        others = [os.path.join(former, name)] if former else []
+        if name in shipped:
+            others.append(str(shipped[name]))
+        if os.path.isfile(path) and not any(_is_same(path, other) for other in others):
+            found.append(name)
+    return ", ".join(found)
+
+
+def _is_same(path: str, other: str) -> bool:
+    """Return whether two files have the same content; False if the other is missing."""
+    if not os.path.isfile(other):
+        return False
+    return Path(path).read_bytes() == Path(other).read_bytes()
 
 
 def config_file(root: str) -> str:

@@ -31,7 +31,7 @@ from builtin_plugins.program.shipped_files import (
     has_repository,
     is_checkout,
     renew,
-    unchanged_files,
+    replaceable_files,
 )
 from builtin_plugins.registry.entry import VERSIONS, Entry
 from builtin_plugins.registry.registry import (
@@ -55,6 +55,7 @@ from builtin_plugins.team.source import (
     check_installation,
     check_no_launcher,
     config_file,
+    shell_code,
 )
 from host import OperationError, printable
 from host.record_base import CommandTree
@@ -152,8 +153,7 @@ def _to_newest(change: Change, yes: bool) -> bool:
 
     # The files of the new commit are written beside the installation and examined there.
     _write_aside(change, git, old, new, address)
-    renew(root, session.messages.line)  # an earlier version's files are not the user's
-    replaceable = unchanged_files(root, session.program)
+    replaceable = replaceable_files(root, session.program)
     check_fast_forward(git, old, new, replaceable=replaceable)
     staged = session_of(session, change.files, session.program)
     own = read_registry(session.installation.plugins_dir)
@@ -176,6 +176,9 @@ def _to_newest(change: Change, yes: bool) -> bool:
             signals_blocked(),
             file_lock(os.path.realpath(root), session.messages.line),
         ):
+            renew(
+                root, session.messages.line
+            )  # keeps what the user changed as NAME.old
             git("merge", "--ff-only", "--quiet", new)
         _complete(synced)
         install_plugins(transaction, fetched, yes=yes)
@@ -234,8 +237,11 @@ def _show_changes(
     former, _ = read_commands(CommandTree(former_dir, scripts={}))
     newest, _ = read_commands(CommandTree(newest_dir, scripts={}))
     title = f"{session.program}: {old[:12]} → {new[:12]}"
+    code = shell_code(change.files, session.layout.root)
+    code_lines = [f"  ~ shell code of every run: {code}"] if code else []
     session.show_lines(
         *change_lines(title, former, newest),
+        *code_lines,
         *changed_lines(session, staged, address),
     )
 

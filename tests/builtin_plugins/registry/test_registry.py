@@ -300,6 +300,8 @@ def test_a_personal_entry_replaces_the_whole_shared_entry(tmp_path: Path) -> Non
     assert registry.entries == {"acme": _PERSONAL}
     # A plugin from another source is the user's own, who may remove it.
     assert not registry.is_shared("acme")
+    _write_both(tmp_path, [{"name": "acme", "kind": 3}], _personal_items(tmp_path))
+    assert not read_registry(str(tmp_path)).is_shared("acme")
 
 
 def test_what_only_the_user_disables_follows_the_team(tmp_path: Path) -> None:

@@ -49,12 +49,15 @@ def answered(team: Team, words: list[str | Path], answer: str) -> tuple[int, str
     return process.returncode, stdout
 
 
+SHELL_CODE = {"config/settings.conf": "A=1\n", "core/lib/own.sh": "own() { :; }\n"}
+
+
 @pytest.mark.parametrize("answer", ["n", "y"])
 def test_init_shows_them_with_their_hooks_and_asks_first(
     tmp_path: Path, answer: str
 ) -> None:
     team, mark = Team(tmp_path), tmp_path / "ran"
-    team.repository.commit(contained(mark))
+    team.repository.commit({**contained(mark), **SHELL_CODE})
     cli = Path(sys.executable).with_name("cli")
     status, shown = answered(
         team, [cli, "self", "init", "--from", team.repository.url], answer
@@ -64,6 +67,8 @@ def test_init_shows_them_with_their_hooks_and_asks_first(
     assert lines[at + 1].startswith("commands: 1; its Python code may declare more")
     assert lines[at + 2].split() == ["extra", "hi", "says", "hi"]
     assert "Python hooks: discover_commands" in lines[at:]
+    code = "shell code of every run: config/settings.conf, core/lib/own.sh"
+    assert code in lines[:at]
     assert "plugins whose Python code runs in the program: extra" in lines[at:]
     assert (status == 0, mark.exists()) == (answer == "y", answer == "y")
 
@@ -78,11 +83,17 @@ def test_sync_shows_new_and_changed_ones_first(tmp_path: Path, answer: str) -> N
     commit = more.git("rev-parse", "HEAD")
     entry = {"name": "more", "kind": "git", "source": more.url, "commit": commit}
     both = {**listed, "plugins": [*listed["plugins"], entry]}
-    team.repository.commit({**contained(mark), "plugins/registry.json": both})
+    team.repository.commit(
+        {**contained(mark), **SHELL_CODE, "plugins/registry.json": both}
+    )
 
     words = [team.colleague.launcher, "self", "sync"]
+    library = team.root / "core/lib/os.sh"
+    library.write_text("# former\n")
     status, shown = answered(team, words, answer)
+    assert (library.read_text() == "# former\n") == (answer == "n")
     lines = shown.splitlines()
+    assert lines[1].startswith("  ~ shell code of every run: config/settings.conf")
     for heading in ("extra (local)", f"more (git, {more.url}, commit {commit[:12]})"):
         at = lines.index(heading)
         assert "Python hooks: discover_commands" in lines[at : at + 4]
@@ -101,6 +112,7 @@ def test_sync_shows_new_and_changed_ones_first(tmp_path: Path, answer: str) -> N
     team.repository.commit(contained(second))
     status, shown = answered(team, words, "n")
     assert "  ~ Python code, with the hooks discover_commands\n" in shown
+    assert "shell code" not in shown
     assert (status, second.exists()) == (1, False)
     status, shown = answered(team, words, "y")
     assert (status, second.exists()) == (0, False)
