@@ -102,12 +102,15 @@ def resolve(
             built[package.name] = package
             constraints.append(_stub(metadata, change))
         buildable = {}
+    else:
+        # The user agreed to these versions, and uv would build an older one that fits better.
+        constraints += _pins(buildable)
 
     path = _write_lines("constraints.txt", constraints, change)
     options = ["--constraint", path, *_binary_options(buildable)]
     found = _find([wanted], options, buildable, change)
     if found.answer.failed:
-        return _unresolved(found.answer, subject, sources, change)
+        return _unresolved(found.answer, subject, [subject], sources, change)
 
     packages = [*found.packages]
     for name in found.direct:
@@ -123,7 +126,7 @@ def _build_metadata(sources: Mapping[str, str], subject: str, change: Change) ->
 
     Raises PluginError if one of them requires a package from an address.
     """
-    pins = [f"{name}=={version}" for name, version in sources.items()]
+    pins = _pins(sources)
     options = ["--no-deps", *_binary_options(sources)]
     found = _find(pins, options, sources, change)
     if found.answer.failed:
@@ -146,16 +149,21 @@ def find_recorded(
     """
     if not packages:
         return Resolution()
-    pins = [f"{package.name}=={package.version}" for package in packages]
+    pins = _pins({package.name: package.version for package in packages})
     options = ["--no-deps", *_binary_options(sources)]
     found = _find(pins, options, sources, change)
     if found.answer.failed:
-        return _unresolved(found.answer, "the recorded packages", sources, change)
+        subject = "the recorded packages"
+        return _unresolved(found.answer, subject, pins, sources, change)
 
     recorded = {package.name: package for package in packages}
     for package in found.packages:
         _check_file(package, recorded[package.name])
     return Resolution(tuple(found.packages))
+
+
+def _pins(versions: Mapping[str, str]) -> list[str]:
+    return [f"{name}=={version}" for name, version in versions.items()]
 
 
 def _name_of(package: Package) -> str:
@@ -373,13 +381,21 @@ def _package(name: str, version: str, url: str, hashes: Mapping[str, str]) -> Pa
 
 
 def _unresolved(
-    answer: Answer, subject: str, sources: Collection[str], change: Change
+    answer: Answer,
+    subject: str,
+    wanted: Iterable[str],
+    sources: Collection[str],
+    change: Change,
 ) -> Resolution:
-    """Return the packages that must be built, for a resolution that failed.
+    """Return the packages that must be built, for a failed resolution of requirements `wanted`.
 
     Raises InstallerError if a build would not help.
     """
     unbuilt: dict[str, str] = {}
+    known = {}
+    for text in wanted:
+        requirement = Requirement(text)
+        known[canonicalize_name(requirement.name)] = requirement
     # The installer only proposes names; the index is asked about each.
     for match in _NO_WHEEL.finditer("\n".join(answer.said)):
         try:
@@ -390,6 +406,8 @@ def _unresolved(
         name = canonicalize_name(requirement.name)
         if name in sources:
             continue
+        if not requirement.specifier:  # uv names no version
+            requirement = known.get(name, requirement)
         with suppress(OperationError):  # the package may not exist
             version = newest_version(requirement, change.installer)
             if version:

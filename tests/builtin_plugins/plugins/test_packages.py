@@ -161,6 +161,30 @@ def test_a_newer_source_beside_an_older_wheel(
     assert plugin(made, "update").stdout == "acme-cli: 2.0 is the newest version\n"
 
 
+@pytest.mark.night
+def test_the_version_that_is_built_is_the_one_that_was_agreed_to(
+    with_uv: Environment, tmp_path: Path
+) -> None:
+    made, mark = with_uv.made, tmp_path / "mark"
+    for version in ("1.0", "2.0"):
+        with_uv.source(with_uv.acme(version), mark)
+        needed = wheel(with_uv.wheels, "needed", version, "", points={})
+        with_uv.source(needed, mark)
+    added = plugin(made, "add", "pip:acme-cli<2", "--yes")
+    assert (added.status, added.stdout.splitlines()[0][:14]) == (0, "acme-cli 1.0: ")
+    # The registry is all that another machine has.
+    shutil.rmtree(made.root / "plugins/.versions")
+    synced = plugin(made, "sync", "--yes")
+    assert (synced.status, "acme-cli 1.0: " in synced.stdout) == (0, True)
+
+    mark.unlink()
+    with_uv.acme("3.0", requires=("needed<2",))
+    refused = plugin(made, "add", "pip:acme-cli==3.0", "--yes")
+    assert refused.stdout.startswith("needed 2.0: no wheel; ")
+    assert (refused.status, "needed==2.0" in refused.stderr) == (1, True)
+    assert not mark.exists()
+
+
 def test_what_is_not_to_be_had_is_not_offered_to_be_built(either: Environment) -> None:
     either.acme("1.0")
     done = answering(either.made, "y\n", "add", "pip:acme-cli>=7")
