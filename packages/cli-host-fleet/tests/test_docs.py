@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -26,22 +25,22 @@ def test_commands_of_the_page(tmp_path: Path, request: pytest.FixtureRequest) ->
     ]
     assert len(commands) > 10
     cli: Cli = request.getfixturevalue("cli")
-    config = cli.home / ".ssh" / "config"
-    config.parent.mkdir()
+    config = tmp_path / "ssh_config"
     config.write_text(
         "\n".join(_block(cli, f"web{number:02}") for number in range(1, 5))
     )
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "cli").symlink_to(cli.root / "core" / "cli")
-    ssh = shutil.which("ssh")
-    (tools / "ssh").write_text(f'#!/bin/sh\nexec {ssh} -F {config} "$@"\n')
-    (tools / "ssh").chmod(0o755)
     env = cli.environ()
     env["PATH"] = f"{tools}:{env['PATH']}"
     for command in commands:
         done = subprocess.run(
-            ["bash", "-c", command],
+            [
+                "bash",
+                "-c",
+                re.sub(r"(cli fleet \w+)", rf"\1 --ssh-config {config}", command),
+            ],
             env=env,
             cwd=tmp_path,
             capture_output=True,

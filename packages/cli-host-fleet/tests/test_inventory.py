@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import pwd
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,6 +26,21 @@ def test_names_of_ssh_config(tmp_path: Path) -> None:
     )
     assert ssh_config.names(str(config)) == ["a", "b", "q", "c", "d", "e"]
     assert ssh_config.names(str(tmp_path / "missing")) == []
+
+
+def test_the_home_of_ssh_is_not_that_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise fleet would offer hosts that ssh does not know."""
+    for home, text in (("passwd", "Host a\nInclude more"), ("environment", "Host b")):
+        (tmp_path / home / ".ssh").mkdir(parents=True)
+        (tmp_path / home / ".ssh/config").write_text(text)
+        (tmp_path / home / ".ssh/more").write_text("Host more")
+    monkeypatch.setenv("HOME", str(tmp_path / "environment"))
+    passwd = SimpleNamespace(pw_dir=str(tmp_path / "passwd"))
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: passwd)
+    assert ssh_config.names("")[:2] == ["a", "more"]
+    assert "b" not in ssh_config.names("")
 
 
 def test_hosts_of_ssh_config(cli: Cli) -> None:

@@ -5,11 +5,16 @@ Two hosts' keys are known under one alias, so ssh would accept both; only the wa
 
 from __future__ import annotations
 
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 
+from cli_host_fleet.connection_names import ConnectionNames
+from cli_host_fleet.ssh import Calling
+from cli_host_fleet.ssh_settings import Settings
+from cli_host_fleet.transport import Host
 from conftest import Cli
 
 _FORWARD = """
@@ -110,6 +115,26 @@ def test_a_jump_host_that_has_moved(ways: Ways) -> None:
         )
         seen.append(ways.run(config))
     assert seen == ["web01", "unreachable"]
+
+
+@pytest.mark.parametrize(
+    ("way", "is_ours"), [("", True), ("proxycommand x", False), ("proxyjump x", False)]
+)
+def test_a_name_that_has_moved(
+    way: str, is_ours: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only ssh's own look-up of the name decides; a proxy has one of its own."""
+    settings = Settings(Calling(), {"PATH": "/missing"})
+    monkeypatch.setattr(settings, "of_gateways", lambda _: [])
+    seen = set()
+    for address in ("192.0.2.1", "192.0.2.2", "192.0.2.1"):
+        place = (2, 1, 6, "", (address, 0))
+        monkeypatch.setattr(
+            socket, "getaddrinfo", lambda *_, found=place, **__: [found]
+        )
+        names = ConnectionNames(settings, {})
+        seen.add(names.name(Host("blue"), f"hostname blue.example\n{way}"))
+    assert len(seen) == (2 if is_ours else 1)
 
 
 def test_a_key_that_is_no_longer_known(ways: Ways) -> None:

@@ -7,8 +7,10 @@ that differs, the name differs, and ssh connects anew.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import socket
 from collections.abc import Iterator, Mapping
 
 from cli_host_fleet.ssh_settings import Settings, parsed
@@ -19,12 +21,13 @@ _NAME_BYTES = 20  # 40 characters of a socket's path, which is limited to about 
 
 
 class ConnectionNames:
-    """Names the connections of a run; each known_hosts file is read once for all hosts."""
+    """Names the connections of a run; each known_hosts file and each name is read once."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self._settings = settings
         self._environ = environ
         self._of_files: dict[str, bytes] = {}
+        self._of_names: dict[str, bytes] = {}
 
     def name(self, host: Host, printed: str) -> str:
         """Return the name for a host's socket; `printed` are the host's settings.
@@ -55,6 +58,8 @@ class ConnectionNames:
         proxy = settings.get("proxycommand", "none")
         for part in self._seen_by(proxy):
             yield os.fsencode(part)
+        if proxy == settings.get("proxyjump", "none") == "none":
+            yield self._addresses(settings.get("hostname", ""))
         for keyword in _KNOWN_HOSTS:
             paths = settings.get(keyword, "none")
             for path in _paths(paths):
@@ -74,6 +79,18 @@ class ConnectionNames:
         for name, value in sorted(self._environ.items()):
             if not name.startswith("CLI_"):
                 yield f"{name}={value}"
+
+    def _addresses(self, name: str) -> bytes:
+        """Return the addresses of a name, which may be those of another machine tomorrow."""
+        if name not in self._of_names:
+            found: set[str] = set()
+            with contextlib.suppress(OSError, UnicodeError):  # ssh will report it
+                for *_, place in socket.getaddrinfo(
+                    name, None, type=socket.SOCK_STREAM
+                ):
+                    found.add(str(place[0]))
+            self._of_names[name] = ",".join(sorted(found)).encode()
+        return self._of_names[name]
 
     def _content(self, path: str) -> bytes:
         """Return a digest of a file, or b"" if neither this process nor ssh can read it."""

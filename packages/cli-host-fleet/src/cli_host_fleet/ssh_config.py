@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import glob
 import os
+import pwd
 import shlex
 from collections.abc import Iterator, Sequence
 
@@ -59,7 +61,7 @@ def _lines(config: str) -> Iterator[tuple[str, list[str]]]:
         yield from _lines_of(config, 0)
         return
     for file in _USUAL:
-        yield from _lines_of(os.path.expanduser(file), 0)
+        yield from _lines_of(_expanded(file), 0)
 
 
 def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
@@ -97,6 +99,13 @@ def _place(word: str, file: str) -> str:
     """Return the pattern of paths that an Include in `file` names."""
     base = "/etc/ssh"
     if not file.startswith("/etc/ssh/"):
-        base = os.path.expanduser("~/.ssh")
-    path = os.path.expanduser(word)
-    return os.path.join(base, path)
+        base = _expanded("~/.ssh")
+    return os.path.join(base, _expanded(word))
+
+
+def _expanded(path: str) -> str:
+    """Return a path as ssh expands it: the user's home is that of /etc/passwd, whatever HOME is."""
+    if path.startswith("~/"):
+        with contextlib.suppress(KeyError):
+            return pwd.getpwuid(os.getuid()).pw_dir + path[1:]
+    return os.path.expanduser(path)
