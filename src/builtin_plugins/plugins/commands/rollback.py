@@ -60,9 +60,11 @@ def _target(entry: Entry, chosen: Entry) -> Entry:
     target = chosen.replaced(enabled=entry.enabled)
     # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
     is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
-    if is_fixed:
+    kept = target.replaced(source=entry.source)
+    # Another subdirectory of a source is another version.
+    if is_fixed or kept.version_dir != target.version_dir:
         return target
-    return target.replaced(source=entry.source)
+    return kept
 
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:

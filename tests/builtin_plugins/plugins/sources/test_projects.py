@@ -225,6 +225,8 @@ def test_a_wheel_with_an_extra(with_uv: Environment) -> None:
 def test_a_subdirectory_of_a_repository(install: Install, tmp_path: Path) -> None:
     made = install()
     files = {f"tools/ops/{name}": text for name, text in plugin_files().items()}
+    for name, text in plugin_files("other/hi", "other").items():
+        files[f"tools/other/{name}"] = text
     repository = Repository(tmp_path / "repo", files)
     source = f"{repository.url}#subdirectory=tools/ops"
     assert plugin(made, "add", source).status == 0
@@ -238,6 +240,16 @@ def test_a_subdirectory_of_a_repository(install: Install, tmp_path: Path) -> Non
     )
     assert plugin(made, "update").stdout.endswith("updated ops\n")
     assert made.run("demo", "hi").stdout == "b\n"
+
+    # Another subdirectory of the same commit is another version.
+    file = made.root / "plugins/registry.json"
+    file.write_text(file.read_text().replace("tools/ops", "tools/other"))
+    assert plugin(made, "sync").stdout.endswith("installed ops\n")
+    assert made.run("other", "hi").stdout == "other\n"
+    assert plugin(made, "rollback", "ops").status == 0
+    assert made.run("demo", "hi").stdout == "b\n"
+    assert registry(made)["ops"]["source"] == source
+
     packed = tmp_path / "all.tar.gz"
     packed.write_bytes(
         tar_of({f"sub/{n}": t for n, t in plugin_files("packed/hi").items()}, "x/")
