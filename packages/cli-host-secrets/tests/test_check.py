@@ -29,8 +29,11 @@ def test_each_reference_has_a_line(cli: Cli) -> None:
         f"try show: C: {_BAD}: failed: {reason}\n"
         f"try show: D: vault:secret/db#none: failed: the secret has no none\n"
     )
-    for words in ((), ("try",), ("try", "show")):
-        assert cli.run("secrets", "check", *words) == (1, expected, "")
+    assert cli.run("secrets", "check") == (1, expected, "")
+    cli.show({"C": _BAD})
+    for words in (("try",), ("try", "show")):
+        failed = f"try show: C: {_BAD}: failed: {reason}\n"
+        assert cli.run("secrets", "check", *words) == (1, failed, "")
 
 
 def test_json_and_a_variable_that_is_set(cli: Cli) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import host
 from cli_host_secrets.plugin import secret_schemes
-from conftest import STAND_INS, Cli, needs
+from conftest import STAND_INS, Cli, needs, rare
 
 _README = Path(__file__).parents[1] / "README.md"
 _PAGE = Path(__file__).parents[3] / "docs" / "password-managers.md"
@@ -44,6 +44,7 @@ def test_pages_name_the_schemes_and_the_stand_ins(page: Path) -> None:
     assert [tool for tool in tools if f"`{tool}`" not in paragraph] == []
 
 
+@rare
 @needs("pass", "gpg", "age", "sops")
 @pytest.mark.skipif(
     not _PAGE.exists(), reason="docs/password-managers.md is the project's"

