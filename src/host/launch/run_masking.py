@@ -85,7 +85,9 @@ def masked_as_declared(
         return shown
     from host.launch.plan import find_named
 
-    hidden = [*shown]
+    hidden = []
+    for text in shown:
+        hidden.append(_masked_within(definition, text, catalog))
     for start, word in enumerate(arguments):
         if word.startswith("-"):
             continue
@@ -100,6 +102,25 @@ def masked_as_declared(
             if text != arguments[position]:
                 hidden[position] = text
     return hidden
+
+
+def _masked_within(definition: "Definition", line: str, catalog: "Catalog") -> str:
+    """Return a word, masked, that may be the line of another command for a shell."""
+    words = line.split()
+    if len(words) < 2:
+        return line
+    import shlex
+
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        pass  # a quote is not closed
+    shown = masked_as_declared(definition, words, catalog)
+    for text in _masked_texts(words, shown):
+        if text not in line:
+            return MASK  # between quotes, part by part
+        line = line.replace(text, MASK)
+    return line
 
 
 def _masked(definition: "Definition", arguments: "Sequence[str]") -> "Sequence[str]":

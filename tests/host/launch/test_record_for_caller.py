@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -119,6 +120,9 @@ def test_a_run_is_recorded_once(made: Made) -> None:
         ("also --on x app ship --pin 4711", "also --on x app ship --pin ********"),
         ("app ship --pen 4711", "app ship ******** ********"),
         ("app --pin 4711", "app --pin 4711"),
+        ("-c 'cli app ship --pin 4711 y'", "-c 'cli app ship --pin ******** y'"),
+        ("-c 'app ship --pin \"4 7\"&'", "-c ********"),
+        ('"app ship --pin 4\'7"', '"app ship --pin ********"'),
         ("app wrong --pin 4711", "app wrong --pin 4711"),
     ],
 )
@@ -133,8 +137,8 @@ def test_a_command_that_starts_others_masks_their_secrets(
         }
     )
     program = program_of(made)
-    masked = program.masked_arguments(program.find(["also"]), words.split())
-    assert masked == shown.split()
+    masked = program.masked_arguments(program.find(["also"]), shlex.split(words))
+    assert masked == shlex.split(shown)
 
 
 def test_a_command_that_has_moved(made: Made) -> None:
