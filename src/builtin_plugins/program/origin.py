@@ -132,7 +132,9 @@ def _of_environment() -> Origin:
         name = OWN_DISTRIBUTION
         return Origin(what, f"conda update {name}", f"conda remove {name}")
     if installer == "uv":
-        install: Command = ("uv", "pip", "install", "--python", python)
+        # Not with the settings of the caller's directory, which may name another index.
+        place = ("--project", environment())
+        install: Command = ("uv", "pip", "install", *place, "--python", python)
         removal: Command = ("uv", "pip", "uninstall", "--python", python)
     elif installer == "pip":
         install = (python, "-m", "pip", "install")

@@ -53,7 +53,7 @@ MARKS = {
     "pip": ({}, "{venv}/bin/python -m pip install --upgrade cli-host", True),
     "uv": (
         {"INSTALLER": "uv\n"},
-        "uv pip install --python {venv}/bin/python --upgrade cli-host",
+        "uv pip install --project {venv} --python {venv}/bin/python --upgrade cli-host",
         True,
     ),
     "uv tool": ({"uv-receipt.toml": ""}, "uv tool upgrade venv", True),

@@ -55,10 +55,14 @@ def test_one_line_leads_to_the_first_command(
         "PATH": f"{home}/.local/bin:{tools}:/usr/bin:/bin",
         "SHELL": "/bin/bash",
     }
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "uv.toml").write_text("the settings of a stranger")
     for _ in range(2 if by == "uv" else 1):  # a second time changes nothing
         done = subprocess.run(
             ["sh"],
             input=script,
+            cwd=here,
             env=environ,
             capture_output=True,
             text=True,
