@@ -61,7 +61,7 @@ def is_name(word: str) -> bool:
 def no_name(word: str) -> str:
     """Return the reason why a word is no name."""
     if ":" in word and _WORD.fullmatch(word):
-        what = f"{word!r} is not an IPv6 address; set a port in ssh_config"
+        what = f"{word!r} is not an IPv6 address; set a port in ssh_config or by ansible_port"
         return f"{what}, and name a place such as docker: once, before the set"
     return f"{word!r} cannot be the name of a host or a user"
 
