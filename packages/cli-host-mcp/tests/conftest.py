@@ -213,9 +213,11 @@ def connected(
 def until(holds: Callable[[], object], seconds: float = 60) -> None:
     """Wait until the condition is true."""
     end = time.monotonic() + seconds
+    pause = 0.01
     while not holds():
         assert time.monotonic() < end, "it did not come true"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.2)  # to look takes time from what is waited for
 
 
 def made(place: Path) -> Cli:
@@ -256,9 +258,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     found.command(
         "show stdin", 'cat; echo "$(readlink /proc/self/fd/0)"; : >/dev/tty\n'
     )
-    found.command(
-        "odd megabytes", "head -c 10000000 /dev/zero | tr '\\0' x; echo end\n"
-    )
+    found.command("odd megabytes", "head -c 2000000 /dev/zero | tr '\\0' x; echo end\n")
     found.command(
         "odd binary", "printf 'a\\377\\0\\033[1mb\\r\\n\\342\\200\\256c\\n'\n"
     )

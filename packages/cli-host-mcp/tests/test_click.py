@@ -111,22 +111,29 @@ def clicked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
     module.unlink()
 
 
-@pytest.fixture
-def current(clicked: Cli, monkeypatch: pytest.MonkeyPatch) -> Program:
+@pytest.fixture(scope="module")
+def current(clicked: Cli) -> Iterator[Program]:
     ours = {
         "CLI_DIR": str(clicked.root),
         "COMMAND_NAME": "serve",
         "COMMAND_CATEGORY": "mcp",
     }
-    for name, value in {**clicked.environ, **ours}.items():
-        monkeypatch.setenv(name, value)
-    return Program.current()
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in {**clicked.environ, **ours}.items():
+            environment.setenv(name, value)
+        yield Program.current()
 
 
 def offer(program: Program, *patterns: str) -> Offer:
     choice = Choice(patterns=patterns)
     served = choice.served(program, all_commands(program))
     return Offer(choice, served, "cli", search=False)
+
+
+@pytest.fixture(scope="module")
+def cloud(current: Program) -> Offer:
+    """The tools of `cloud`, which a process of the plugin describes."""
+    return offer(current, "cloud")
 
 
 @pytest.mark.parametrize(
@@ -148,10 +155,8 @@ def test_the_tools(
     assert sorted(tool["name"] for tool in offer(current, *patterns).tools()) == names
 
 
-def test_the_schema(current: Program) -> None:
-    schemas = {
-        tool["name"]: tool["inputSchema"] for tool in offer(current, "cloud").tools()
-    }
+def test_the_schema(cloud: Offer) -> None:
+    schemas = {tool["name"]: tool["inputSchema"] for tool in cloud.tools()}
     create = schemas["cloud__create"]
     assert create["required"] == ["token", "machine", "create.token"]
     strings = {"type": "array", "items": {"type": "string"}}
@@ -191,8 +196,8 @@ def test_the_schema(current: Program) -> None:
     ],
     ids=["multiple", "flag", "two values", "short and count", "no option", "levels"],
 )
-def test_the_words(current: Program, given: dict[str, Any], words: str) -> None:
-    call = offer(current, "cloud").answer("cloud__create", {"machine": "a", **given})
+def test_the_words(cloud: Offer, given: dict[str, Any], words: str) -> None:
+    call = cloud.answer("cloud__create", {"machine": "a", **given})
     assert not isinstance(call, str)
     assert (call.command.words, list(call.args)) == (("cloud",), words.split())
 
@@ -206,11 +211,9 @@ def test_the_words(current: Program, given: dict[str, Any], words: str) -> None:
         ({"words": ["x"]}, "words cannot be given without machine"),
     ],
 )
-def test_what_does_not_fit(
-    current: Program, given: dict[str, Any], problem: str
-) -> None:
+def test_what_does_not_fit(cloud: Offer, given: dict[str, Any], problem: str) -> None:
     with pytest.raises(CallError, match=problem):
-        offer(current, "cloud").answer("cloud__create", given)
+        cloud.answer("cloud__create", given)
 
 
 def test_no_value_leads_to_another_subcommand(current: Program) -> None:
