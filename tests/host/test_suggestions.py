@@ -49,24 +49,24 @@ def test_more_of_a_name_can_be_asked_to_be_alike():
     assert closest("deploi", WORDS, 0.75) == ["deploy"]
 
 
-NAMES = [f"command-{number:06}" for number in range(100_000)]
+NAMES = [f"command-{number:05}" for number in range(20_000)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "word",
     [
-        "comand-099999",
-        "command-0999999",
-        "command-09999x",
-        "ocmmand-099999",
-        "9ommand-099999",
+        "comand-19999",
+        "command-199999",
+        "command-1999x",
+        "ocmmand-19999",
+        "9ommand-19999",
     ],
 )
-def test_one_slip_is_found_among_a_hundred_thousand_names(word):
+def test_one_slip_is_found_among_thousands_of_names(word):
     started = process_time()
-    assert "command-099999" in closest(word, [*NAMES[:90_000], *NAMES[99_999:]])
-    assert process_time() - started < 4  # seconds; it takes about one
+    assert "command-19999" in closest(word, [*NAMES[:18_000], *NAMES[19_999:]])
+    assert process_time() - started < 1  # second; it takes about a fifth
 
 
 def test_names_without_common_letters_import_nothing(monkeypatch):

@@ -26,6 +26,8 @@ def _imports(node: ast.AST) -> set[str]:
     """Return the modules, or names in modules, that are imported below `node`."""
     names: set[str] = set()
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            continue
         if isinstance(child, ast.ImportFrom):
             names |= {f"{child.module}.{alias.name}" for alias in child.names}
         elif isinstance(child, ast.Import):

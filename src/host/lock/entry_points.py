@@ -31,7 +31,9 @@ def entry_points() -> list[Plugin]:
             path = getattr(distribution, "_path", None)  # no public attribute has it
             if path and _has_special_file(path):
                 continue
-            plugins += _plugins_of(distribution)
+            # Most distributions have no plugin, and parsing all of their entry points is slow.
+            if GROUP in (distribution.read_text("entry_points.txt") or ""):
+                plugins += _plugins_of(distribution)
         except Exception:  # noqa: BLE001, S112 - another package's files may contain anything
             continue
 
@@ -42,8 +44,8 @@ def _has_special_file(path: Any) -> bool:
     """Return whether one of the metadata files cannot be read: reading a FIFO never ends."""
     for name in _METADATA_FILES:
         try:
-            kind = os.stat(path / name).st_mode
-        except (FileNotFoundError, TypeError):  # the path may be one inside a zip
+            kind = os.stat(f"{path}/{name}").st_mode
+        except (FileNotFoundError, NotADirectoryError):  # it may be inside a zip
             continue
         if not stat.S_ISREG(kind):
             return True
@@ -51,17 +53,12 @@ def _has_special_file(path: Any) -> bool:
 
 
 def _plugins_of(distribution: Any) -> list[Plugin]:
-    points = distribution.entry_points.select(group=GROUP)
-    # Most distributions have none, and reading the other metadata is slow.
-    if not points:
-        return []
-
     name = str(distribution.metadata["Name"])
     version = str(distribution.version)
     is_builtin = name == OWN_DISTRIBUTION
     package = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
     plugins = []
-    for point in points:
+    for point in distribution.entry_points.select(group=GROUP):
         plugins.append(
             Plugin(
                 point.name,

@@ -92,16 +92,19 @@ TABS = {
     "typer_groups": ["users create ", "hello x --shade ", "--verbose u"],
     "required": ["--token x "],
 }
-# Runs each line in a fork, and writes the results as JSON.
+# Runs each line in a fork with its variables, and writes the results as JSON.
 ALONE = """
 import importlib, json, os, sys, tempfile
 module, attribute, program, lines = json.loads(sys.argv[1])
 command = getattr(importlib.import_module(module), attribute)
+if "typer" in sys.modules:
+    import typer.rich_utils  # each fork would
 results = []
-for line in lines:
+for line, variables in lines:
     files = [tempfile.TemporaryFile() for _ in range(2)]
     child = os.fork()
     if child == 0:
+        os.environ.update(variables)
         for descriptor, file in enumerate(files, 1):
             os.dup2(file.fileno(), descriptor)
         command(line.split(), prog_name=program)
@@ -135,11 +138,14 @@ def target(name: str) -> tuple[str, str]:
     return f"{IMPORTABLE.name}.{PACKAGE}.{name}", attribute
 
 
-def alone(made: Made, name: str, program: str, lines: list[str], **env: str) -> Any:
+def alone(
+    made: Made, name: str, program: str, lines: list[tuple[str, dict[str, str]]]
+) -> Any:
+    """Return the status, stdout and stderr of each line, which comes with its variables."""
     request = json.dumps([*target(name), program, lines])
     done = subprocess.run(
         [sys.executable, "-I", "-c", ALONE, request],
-        env={**os.environ, "HOME": str(made.home), **env},
+        env={**os.environ, "HOME": str(made.home)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         check=True,
@@ -151,7 +157,7 @@ def alone(made: Made, name: str, program: str, lines: list[str], **env: str) -> 
 @pytest.mark.sampled
 def test_the_same_words_give_the_same_result(made: Made, name: str) -> None:
     lines = RUNS[name]
-    expected = alone(made, name, f"cli k {name}", lines)
+    expected = alone(made, name, f"cli k {name}", [(line, {}) for line in lines])
     for line, result in zip(lines, expected, strict=True):
         words = line.split()
         env = {}
@@ -165,17 +171,20 @@ def test_the_same_words_give_the_same_result(made: Made, name: str) -> None:
 @pytest.mark.parametrize("name", TABS)
 @pytest.mark.sampled
 def test_tab_offers_the_same(made: Made, name: str) -> None:
+    instruction = "bash_complete"
+    if name.startswith("typer"):
+        instruction = "complete_bash"
+    questions = []
     for line in TABS[name]:
-        words = line.split(" ")
-        instruction = "bash_complete"
-        if name.startswith("typer"):
-            instruction = "complete_bash"
-        env = {
+        variables = {
             "_CLI_COMPLETE": instruction,
             "COMP_WORDS": f"cli {line}",
-            "COMP_CWORD": str(len(words)),
+            "COMP_CWORD": str(len(line.split(" "))),
         }
-        [[_, printed, _]] = alone(made, name, "cli", [""], **env)
+        questions.append(("", variables))
+    answers = alone(made, name, "cli", questions)
+    for line, (_, printed, _) in zip(TABS[name], answers, strict=True):
+        words = line.split(" ")
         expected = []
         for row in filter(None, printed.splitlines()):
             kind, comma, value = row.partition(",")

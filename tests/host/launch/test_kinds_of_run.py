@@ -345,14 +345,27 @@ def _lines(content: bytes) -> bytes:
     return b"".join(sorted(content.splitlines(keepends=True)))
 
 
+def _columns() -> list[Any]:
+    """Return the columns that are compared: by day all kinds for one caller, and `all` for each."""
+    kinds = [kind for kind in KINDS if kind != "plain"]
+    columns = []
+    for caller in CALLERS:
+        by_day = kinds if caller == "pipe" else ["all"]
+        columns.append(pytest.param(caller, by_day, id=caller))
+        if others := [kind for kind in kinds if kind not in by_day]:
+            night = {"id": f"{caller}, each kind", "marks": pytest.mark.night}
+            columns.append(pytest.param(caller, others, **night))
+    return columns
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("caller", CALLERS)
-def test_what_a_script_gets(install: Callable[..., Made], caller: str) -> None:
+@pytest.mark.parametrize(("caller", "kinds"), _columns())
+def test_what_a_script_gets(
+    install: Callable[..., Made], caller: str, kinds: Sequence[str]
+) -> None:
     table = Table(install)
     plain = table.column("plain", caller)
-    for kind in KINDS:
-        if kind == "plain":
-            continue
+    for kind in kinds:
         column = table.column(kind, caller)
         expected = _expected(plain, column, kind, table.made)
         assert column.keys() == expected.keys()

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from testing.environments import build_wheel
+from testing.fork_server import share_server
 from testing.installation import Made, command
 from testing.plugin_sources import wheel
 
@@ -177,20 +178,29 @@ def package(environment: Environment, tmp_path_factory: pytest.TempPathFactory) 
     return build_wheel(source, environment.wheels)
 
 
+@pytest.fixture(scope="module")
+def first(environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """An installation that `self init` made from the wheel."""
+    home = tmp_path_factory.mktemp("first")
+    root = home / "acme"
+    made = Made(root, root / "core" / "acme", home)
+    cli = environment.python.parent / "cli"
+    words = ("self", "init", str(root), "--name", "acme")
+    assert made.run(*words, executable=cli).status == 0
+    share_server(made.launcher)
+    return made
+
+
 @pytest.fixture
-def acme(environment: Environment, package: Path, tmp_path: Path) -> Made:
-    """An installation made by `self init` from the wheel, with the plugin installed by pip."""
+def acme(environment: Environment, package: Path, first: Made, tmp_path: Path) -> Made:
+    """A copy of the first installation, with the plugin installed by pip."""
     if not (environment.packages / "acme_cli").exists():
         environment.pip("install", "--no-deps", package)
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
     root = tmp_path / "acme"
+    shutil.copytree(first.root, root, symlinks=True)
     made = Made(root, root / "core" / "acme", home)
-    cli = environment.python.parent / "cli"
-    assert (
-        made.run("self", "init", str(root), "--name", "acme", executable=cli).status
-        == 0
-    )
     made.write(
         {
             "config/settings.conf": "VAULT_ADDR=https://vault.test\n",

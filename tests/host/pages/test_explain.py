@@ -28,7 +28,7 @@ VALUES = (
     "'quoted'",
     "a=b",
 )
-DEFINITIONS = 50
+DEFINITIONS = 25
 PIN = "pin4711"
 MINTED = "minted0815"
 MASKED = {

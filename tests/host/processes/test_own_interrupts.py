@@ -35,7 +35,7 @@ FILES = {
     "plugins/p/plugin.json": {"name": "p", "hooks": "hooks.py"},
     "plugins/p/hooks.py": HOOKS,
 }
-MOMENTS = range(400 if os.environ.get("FULL_SWEEP") else 16)
+MOMENTS = range(400 if os.environ.get("FULL_SWEEP") else 8)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_one_that_is_ignored_stays_so(made):
     process.kill()
 
 
-@pytest.mark.parametrize("words", [["a", "b"], ["a"], ["self", "lock"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["a", "b"], ["self", "lock"]], ids=" ".join)
 def test_a_plugin_that_is_being_asked_ends_with_it(made, tmp_path, words):
     (made.root / "cli.lock").unlink(missing_ok=True)
     asked = tmp_path / "asked"

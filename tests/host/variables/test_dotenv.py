@@ -330,7 +330,7 @@ def test_an_error_names_the_entry_as_it_is_written(place):
 @pytest.mark.parametrize("line", ["no words", "X.Y=secret", "X${i}=${A%x}"])
 def test_five_lines_of_a_file_are_warned_of_and_the_rest_counted(place, line):
     path = place.folder / "bad.env"
-    lines = [line.replace("${i}", str(i)) for i in range(20_000)]
+    lines = [line.replace("${i}", str(i)) for i in range(2_000)]
     path.write_text("X=x\n" + "\n".join(lines[:5]) + "\nY=y\n")
     result = place("bad.env")
     assert (result.status, result.stdout, result.stderr.count("\n")) == (0, "x|y\n", 5)
@@ -343,7 +343,7 @@ def test_five_lines_of_a_file_are_warned_of_and_the_rest_counted(place, line):
     )  # nothing runs with so many
     told = result.stderr.splitlines()
     assert (result.status, len(told)) == (1, 7)
-    rest = f"cli: warning: {path}: further problems in this file: 19,995"
+    rest = f"cli: warning: {path}: further problems in this file: 1,995"
     assert told[5] == rest
 
 
