@@ -390,9 +390,7 @@ def test_whether_a_command_may_ask(ask):
     for words, env, expected in (
         ((), {}, "True"),
         (("--no-input",), {}, "False"),
-        ((), {"CLI_NO_INPUT": "1"}, "False"),
         ((), {"CI": "true"}, "False"),
-        ((), {"CI": "false"}, "True"),
     ):
         _, shown = on_terminal(ask.made, *words, "team", "ask", seen, **env)
         assert shown.splitlines()[0] == expected, (words, env)

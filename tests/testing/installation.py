@@ -51,7 +51,7 @@ class Made(InstalledProgram):
             "timeout",
             "start_new_session",
         }
-        started = executable or self.launcher
+        started = Path(executable or self.launcher)
         server = server_for(started, environ) if is_plain else None
         if server is None:
             return super().run(*words, env=env, executable=executable, **options)

@@ -138,10 +138,17 @@ ARGS = {
 }
 
 
-@pytest.mark.parametrize("args", ARGS.values(), ids=ARGS.keys())
-@pytest.mark.parametrize(
-    "locale", [{}, {"LC_ALL": "C"}, {"LC_ALL": "POSIX", "LANG": "xx"}], ids=str
-)
+_ARGS_AND_LOCALES = [
+    *(pytest.param(args, {}, id=name) for name, args in ARGS.items()),
+    *(
+        pytest.param(ARGS[name], locale, id=f"{name}, {locale}")
+        for name in ("not UTF-8", "UTF-8")
+        for locale in ({"LC_ALL": "C"}, {"LC_ALL": "POSIX", "LANG": "xx"})
+    ),
+]
+
+
+@pytest.mark.parametrize(("args", "locale"), _ARGS_AND_LOCALES)
 def test_arguments_arrive_byte_for_byte(made, args, locale):
     result = made.run("demo", "args", *args, env=locale)
     assert (result.status, result.stderr) == (0, "")

@@ -50,8 +50,14 @@ def in_shell(made: Made, home: Path, shell: str, code: str, before: str = "") ->
         "HOME": str(home),
         "LANG": "C.UTF-8",
     }
+    function = made.root / f"completion.{shell}"
+    if not function.exists():
+        function.write_text(made.run("self", "completion", shell).stdout)
+    load = f". {function}"
+    if shell == "zsh":
+        load = f"compdef() {{ : }}; {load}"  # of `compinit`, which takes long
     done = subprocess.run(
-        [shell_path(shell), *BARE[shell], "-c", f"{before}\n{LOAD[shell]}\n{code}"],
+        [shell_path(shell), *BARE[shell], "-c", f"{before}\n{load}\n{code}"],
         env=environ,
         cwd=home,
         capture_output=True,

@@ -18,6 +18,7 @@ from testing.installation import Made
 from testing.interactive import typed
 from testing.machine import needs
 from testing.processes import processes_left_with
+from testing.rows import night_but
 from testing.waiting import wait_until
 
 RECORDED = {"CLI_RECORD": "1"}
@@ -136,8 +137,23 @@ TYPED = {
 }
 
 
-@pytest.mark.parametrize("name", TYPED)
-@pytest.mark.parametrize("env", [{}, RECORDED], ids=["plain", "watched"])
+# A plain run is the script itself, so by day it is only compared in some situations.
+_PLAIN_BY_DAY = (
+    *("Ctrl-C", "Ctrl-Z, jobs, fg", "reads the terminal", "in a pipeline"),
+    "sudo, Ctrl-Z, fg",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "env"),
+    [
+        *(pytest.param(name, RECORDED, id=f"watched-{name}") for name in TYPED),
+        *night_but(
+            [f"plain-{name}" for name in _PLAIN_BY_DAY],
+            {f"plain-{name}": (name, {}) for name in TYPED},
+        ),
+    ],
+)
 def test_on_a_terminal(
     made: Made, name: str, env: dict[str, str], tmp_path: Path
 ) -> None:

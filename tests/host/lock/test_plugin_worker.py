@@ -346,8 +346,16 @@ CLOSERS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", CLOSERS.values(), ids=CLOSERS)
-@pytest.mark.parametrize("place", ["import", "hook"])
+@pytest.mark.parametrize(
+    ("place", "how"),
+    [
+        *(
+            pytest.param("import", how, id=f"import-{name}")
+            for name, how in CLOSERS.items()
+        ),
+        pytest.param("hook", CLOSERS["both"], id="hook-both"),
+    ],
+)
 def test_a_plugin_that_closes_stdout_answers_all_the_same(
     tmp_path: Path, how: str, place: str
 ) -> None:

@@ -144,11 +144,17 @@ def ruled(shared_install):
     )
 
 
-@pytest.mark.parametrize("category", ["demo", "extra"], ids=["commands", "plugin"])
 @pytest.mark.parametrize(("name", "env", "line"), RULES.values(), ids=RULES.keys())
-def test_rules(ruled, category, name, env, line):
+def test_rules(ruled, name, env, line):
     line = line.format(root=ruled.root)
-    assert ruled.run(category, "show", name, env=env).all == (0, f"{line}\n", "")
+    assert ruled.run("demo", "show", name, env=env).all == (0, f"{line}\n", "")
+
+
+@pytest.mark.parametrize(("name", "env", "line"), RULES.values(), ids=RULES.keys())
+@pytest.mark.sampled
+def test_rules_for_a_command_of_a_plugin(ruled, name, env, line):
+    line = line.format(root=ruled.root)
+    assert ruled.run("extra", "show", name, env=env).all == (0, f"{line}\n", "")
 
 
 def test_references_across_sources(install):
