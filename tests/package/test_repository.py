@@ -161,6 +161,9 @@ def test_a_test_file_runs_the_packages_that_have_it(
     requirements = tmp_path / "release/requirements"
     requirements.mkdir(parents=True)
     (requirements / "packages.txt").touch()
+    install = requirements / "install"
+    install.write_text('#!/bin/sh\n"$3" -m venv "$1"\n')
+    install.chmod(0o755)
     script = tmp_path / "packages/run-tests"
     shutil.copy(PROJECT / "packages/run-tests", script)
     python = tmp_path / "python"

@@ -47,6 +47,8 @@ def test_pins_satisfy_what_is_asked(file: Any) -> None:
         for name, version, _ in _PINS.findall(file.read_text())
     }
     project = [Requirement(one) for one in _PROJECT["project"]["dependencies"]]
+    if file.stem == "uv":
+        project = []
     wanted: list[Requirement] = []
     if file.stem == "packages":
         wanted = asked_by_packages()
