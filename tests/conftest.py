@@ -23,7 +23,7 @@ pytest.register_assert_rewrite(
 pytest_plugins = ["host.testing.pytest_plugin"]  # the fixture `install`
 
 from host.agents import agent_variables
-from testing import httpserver
+from testing import fork_server, httpserver
 from testing.applications import application
 from testing.environments import (
     copy_environment,
@@ -186,6 +186,13 @@ def install(tmp_path: Path) -> Callable[..., Made]:
 def shared_install(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
     """Return what `install` does, for installations that the tests of one module share."""
     return builder(tmp_path_factory.mktemp("shared"))
+
+
+@pytest.fixture(scope="module")
+def command_forks() -> Iterator[None]:
+    """Let runs of the module become commands in Python without a start of Python."""
+    with fork_server.command_forks():
+        yield
 
 
 @pytest.fixture(scope="session")

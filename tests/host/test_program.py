@@ -9,6 +9,8 @@ import pytest
 from testing.installation import IMPORTABLE, command
 from testing.terminal import on_terminal
 
+pytestmark = pytest.mark.usefixtures("command_forks")
+
 _MODULE = """
 import json, os, sys
 from host import Program

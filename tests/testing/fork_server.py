@@ -19,7 +19,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -52,6 +53,7 @@ _COMMON = (
 
 _servers: dict[bytes, ForkServer | None] = {}
 _more: list[str] = []
+_become_commands = [False]
 
 
 def import_too(*modules: str) -> None:
@@ -61,6 +63,16 @@ def import_too(*modules: str) -> None:
     itself by a command in Python, without a start of Python, as it becomes a run.
     """
     _more.extend(modules)
+
+
+@contextmanager
+def command_forks() -> Iterator[None]:
+    """Let forks become commands in Python, for tests of what such a command does, not gets."""
+    _become_commands.append(True)
+    try:
+        yield
+    finally:
+        _become_commands.pop()
 
 
 def started(argv: Sequence[str], environ: Mapping[str, str]) -> list[str]:
@@ -162,6 +174,7 @@ class ForkServer:
             "directory": directory,
             "umask": _umask(),
             "session": session,
+            "becomes_command": _become_commands[-1],
         }
         to_stdin = None
         if data is not None:

@@ -87,8 +87,11 @@ def _reap(runs: dict[int, socket.socket], selector: selectors.BaseSelector) -> N
         answer.close()
 
 
-def become_run(request: int, streams: Sequence[int]) -> None:
-    """Give this fork what a process that is started gets from its caller."""
+def become_run(request: int, streams: Sequence[int]) -> bool:
+    """Give this fork what a process that is started gets from its caller.
+
+    Returns whether it may become a command in Python.
+    """
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, descriptor in enumerate(streams):
@@ -111,6 +114,7 @@ def become_run(request: int, streams: Sequence[int]) -> None:
     )
     # Most runs import nothing that has work to do at the end.
     atexit._clear()  # noqa: SLF001
+    return bool(wanted.get("becomes_command"))
 
 
 def _set_environment(environ: Mapping[bytes, bytes]) -> None:
@@ -197,11 +201,11 @@ if __name__ == "__main__":
     request, *streams = serve(
         *(socket.socket(fileno=int(each)) for each in (number, relays))
     )
-    become_run(request, streams)
+    becomes_command = become_run(request, streams)
     from host.__main__ import main
     from host.processes.importing import complete_import_path
 
-    if modules[-1] != "--":
+    if becomes_command or modules[-1] != "--":
         posix.execve = execve
     status = main()
     with suppress(OSError, ValueError, AttributeError):

@@ -16,6 +16,8 @@ import pytest
 from host.click.click_commands import tree_of
 from testing.installation import IMPORTABLE, PROJECT, Made
 
+pytestmark = pytest.mark.usefixtures("command_forks")
+
 SCAFFOLD = PROJECT / "src/builtin_plugins/self_commands/templates/package"
 MODULE = f"clicked_{os.getpid()}"  # each worker has its own
 HOOKS = f"""

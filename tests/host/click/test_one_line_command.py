@@ -12,6 +12,8 @@ import pytest
 from host import HostError, NotConfirmedError, OneLineCommand, OneLineGroup
 from testing.installation import IMPORTABLE, Made
 
+pytestmark = pytest.mark.usefixtures("command_forks")
+
 CALLED = "acme deploy"
 
 
