@@ -1,6 +1,6 @@
 """Runs of the program as forks of one process that has imported it already.
 
-Each worker of the tests has one server, which starts as a launcher starts Python and imports what
+The workers of the tests share a server, which starts as a launcher starts Python and imports what
 the program imports to build a lock. It forks for each run. The fork gets the words, environment,
 directory and standard streams of the run, and calls `main`, so a run is the program's own code in a
 process of its own. What it leaves out, the start of the interpreter and its imports, is two thirds
@@ -17,11 +17,11 @@ import selectors
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
@@ -29,6 +29,7 @@ from typing import Any
 import host
 from builtin_plugins.program.launcher import interpreter, launcher_text
 from host.testing.installations import CLI
+from testing.waiting import wait_until
 
 _SERVER = Path(__file__).with_name("fork_server_process.py")
 _RELAY = Path(__file__).with_name("fork_relay.py")
@@ -121,38 +122,60 @@ def _launcher_of_tests() -> bytes:
 
 
 class ForkServer:
-    """The server of one worker, for one launcher."""
+    """The server for one launcher, which the first worker starts for all."""
 
     def __init__(self, launcher: bytes) -> None:
+        tests = os.environ.get("PYTEST_XDIST_TESTRUNUID", os.getpid())
+        self.address = f"cli-tests-{tests}-{sha256(launcher).hexdigest()[:16]}"
+        self._process: subprocess.Popen[bytes] | None = None
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            try:
+                listener.bind(f"\0{self.address}")
+            except OSError:  # another worker has been first
+                self._stay = self._connected()
+            else:
+                listener.listen()
+                self._stay = self._connected()
+                self._start(launcher, listener)
+        self._stay.send(b"stay")
+        atexit.register(self._end)
+
+    def _connected(self) -> socket.socket:
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+        def is_connected() -> bool:
+            try:
+                client.connect(f"\0{self.address}")
+            except ConnectionRefusedError:  # the other worker is about to listen
+                return False
+            return True
+
+        wait_until(is_connected)
+        return client
+
+    def _start(self, launcher: bytes, listener: socket.socket) -> None:
         python, modules = _imported(launcher)
         [packages] = python.parents[1].glob("lib/python*/site-packages")
         is_ours = python.parents[1] == Path(sys.prefix)
         own = Path(host.__file__).parents[1] if is_ours else packages
-        self._lock = threading.Lock()
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        relays = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.address = f"cli-tests-{os.getpid()}-{id(self)}"
-        relays.bind(f"\0{self.address}")
-        relays.listen()
-        with theirs, relays:
-            numbers = [theirs.fileno(), relays.fileno()]
-            command = [python, "-IS", _SERVER, *map(str, numbers), own, packages]
-            command += [*modules, "--", *_more]
-            environ = {"PATH": os.environ["PATH"], "HOME": "/"}
-            self._process = subprocess.Popen(
-                command,
-                env=environ,
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=numbers,
-            )
-        atexit.register(self._end)
+        number = listener.fileno()
+        command = [python, "-IS", _SERVER, str(number), own, packages]
+        command += [*modules, "--", *_more]
+        environ = {"PATH": os.environ["PATH"], "HOME": "/"}
+        self._process = subprocess.Popen(
+            command,
+            env=environ,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[number],
+        )
 
     def _end(self) -> None:
-        """End the server, and wait, so that the time of its runs counts as that of the tests."""
-        self._control.close()
-        self._process.wait()
+        """Leave the server, and wait, so that the time of its runs counts as that of the tests."""
+        self._stay.close()
+        if self._process:
+            self._process.wait()
 
     def run(
         self,
@@ -185,14 +208,12 @@ class ForkServer:
             given = os.dup(stdin if isinstance(stdin, int) else stdin.fileno())
         out, to_out = os.pipe()
         err, to_err = os.pipe()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, TemporaryFile() as file:
+        ours = self._connected()
+        with TemporaryFile() as file:
             file.write(json.dumps(request).encode())
             file.flush()
             streams = [given, to_out, to_err]
-            with self._lock:
-                passed = [theirs.fileno(), file.fileno(), *streams]
-                socket.send_fds(self._control, [b"run"], passed)
+            socket.send_fds(ours, [b"run"], [file.fileno(), *streams])
         for descriptor in streams:
             os.close(descriptor)
         with ours:

@@ -1,10 +1,10 @@
 """The process of `fork_server`: it imports the program, and forks for each run.
 
-It has the launcher's interpreter and options. Its arguments are the descriptors of two sockets,
-where the program's packages and other packages are, the modules to import, and behind `--` those
-of commands in Python, which forks become then. Each message on the first socket comes with five
-descriptors: a socket for the exit status, a file with the request, and the standard streams. A
-`fork_relay` connects to the second socket, and sends the last four.
+It has the launcher's interpreter and options. Its arguments are the descriptor of a listening
+socket, where the program's packages and other packages are, the modules to import, and behind `--`
+those of commands in Python, which forks become then. Whoever wants a run connects and sends four
+descriptors, a file with the request and the standard streams, and gets the exit status. A worker
+of the tests connects without descriptors: the server ends with the last worker.
 """
 
 import atexit
@@ -21,15 +21,16 @@ from contextlib import suppress
 from types import ModuleType
 from typing import NoReturn
 
-_DESCRIPTORS = 5
+_DESCRIPTORS = 4
 _MOST_DESCRIPTORS = 64
 _ENTRYPOINT = "host.launch.python_entrypoint"
 _COMMAND = f"import sys; from {_ENTRYPOINT} import main; "
 
 
-def serve(control: socket.socket, relays: socket.socket) -> list[int]:
-    """Fork for each message; return its descriptors in the fork. Ends with the tests' worker."""
+def serve(listener: socket.socket) -> list[int]:
+    """Fork for each run; return its descriptors in the fork. Ends with the tests' last worker."""
     runs: dict[int, socket.socket] = {}
+    workers = set()
     woken, wake = socket.socketpair()
     woken.setblocking(False)
     wake.setblocking(False)
@@ -37,42 +38,37 @@ def serve(control: socket.socket, relays: socket.socket) -> list[int]:
     signal.signal(signal.SIGCHLD, lambda *_: None)
 
     with selectors.DefaultSelector() as selector:
-        selector.register(control, selectors.EVENT_READ)
-        selector.register(relays, selectors.EVENT_READ)
+        selector.register(listener, selectors.EVENT_READ)
         selector.register(woken, selectors.EVENT_READ)
         while True:
             for key, _ in selector.select():
                 if key.fileobj is woken:
                     woken.recv(4096)
                     _reap(runs, selector)
-                elif key.fileobj in (control, relays):
-                    answer, *descriptors = _asked(
-                        key.fileobj, is_relay=key.fileobj is relays
-                    )
+                elif key.fileobj is listener:
+                    client, _ = listener.accept()
+                    _, descriptors, *_ = socket.recv_fds(client, 16, _DESCRIPTORS)
+                    if not descriptors:
+                        workers.add(client)
+                        selector.register(client, selectors.EVENT_READ)
+                        continue
                     pid = os.fork()
                     if pid == 0:
                         return descriptors
                     for descriptor in descriptors:
                         os.close(descriptor)
-                    runs[pid] = socket.socket(fileno=answer)
-                    selector.register(runs[pid], selectors.EVENT_READ, pid)
+                    runs[pid] = client
+                    selector.register(client, selectors.EVENT_READ, pid)
+                elif key.fileobj in workers:
+                    selector.unregister(key.fileobj)
+                    workers.remove(key.fileobj)
+                    if not workers:
+                        sys.exit()
                 elif number := key.fileobj.recv(16):
                     os.kill(key.data, int(number))
                 else:
                     selector.unregister(key.fileobj)
                     os.kill(key.data, signal.SIGKILL)  # nobody waits any longer
-
-
-def _asked(source: socket.socket, *, is_relay: bool) -> list[int]:
-    """Return the five descriptors of the next run. The worker's end ends this process."""
-    if is_relay:
-        answer, _ = source.accept()
-        _, descriptors, *_ = socket.recv_fds(answer, 16, _DESCRIPTORS)
-        return [answer.detach(), *descriptors]
-    message, descriptors, *_ = socket.recv_fds(source, 16, _DESCRIPTORS)
-    if not message:
-        sys.exit()
-    return descriptors
 
 
 def _reap(runs: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
@@ -187,7 +183,7 @@ def _set_signals_as_python_does() -> None:
 
 
 if __name__ == "__main__":
-    _, number, relays, own, others, *modules = sys.argv
+    _, number, own, others, *modules = sys.argv
     sys.path[:1] = []  # the folder of this file
     sys.path += [own, others]
     end = modules.index("--")
@@ -198,9 +194,7 @@ if __name__ == "__main__":
     sys.modules.pop("site", None)  # a run takes it for the completed import path
     gc.freeze()  # a collection in a fork would copy all pages
 
-    request, *streams = serve(
-        *(socket.socket(fileno=int(each)) for each in (number, relays))
-    )
+    request, *streams = serve(socket.socket(fileno=int(number)))
     becomes_command = become_run(request, streams)
     from host.__main__ import main
     from host.processes.importing import complete_import_path
