@@ -375,7 +375,9 @@ def test_what_cannot_be_read(made, name, status):
     path.chmod(0)
     try:
         result = without_rights(made, "demo", "good")
-        listing = without_rights(made, "demo")
+        listing = None
+        if name.startswith(("commands", "core")):
+            listing = without_rights(made, "demo")
     finally:
         path.chmod(mode)
         (made.root / "config" / "settings.conf").unlink()
@@ -385,7 +387,7 @@ def test_what_cannot_be_read(made, name, status):
         refused(Result(result.status, result.stdout, last), status)
         assert f"{path}" in result.stderr
         assert result.stderr.count("\n") <= 2
-    assert "Traceback" not in listing.stderr
+    assert listing is None or "Traceback" not in listing.stderr
 
 
 def test_a_directory_that_cannot_be_listed_still_runs(made):

@@ -1,4 +1,4 @@
-"""No module imports another that imports it, not even inside a function or for types alone.
+"""No module imports another that imports it, and nothing happens when it is imported.
 
 That a floor imports only from those below it is import-linter's to hold (pyproject.toml).
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -20,6 +21,11 @@ _SRC = PROJECT / "src"
 def _name(path: Path) -> str:
     parts = path.relative_to(_SRC).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def _trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text()) for path in _SRC.rglob("*.py")}
 
 
 def _imports(node: ast.AST) -> set[str]:
@@ -39,7 +45,7 @@ def _imports(node: ast.AST) -> set[str]:
 
 def _graph() -> dict[str, set[str]]:
     """Return the modules of src that each module imports."""
-    trees = {_name(path): ast.parse(path.read_text()) for path in _SRC.rglob("*.py")}
+    trees = {_name(path): tree for path, tree in _trees().items()}
     graph: dict[str, set[str]] = {}
     for module, tree in trees.items():
         names = _imports(tree)
@@ -50,6 +56,7 @@ def _graph() -> dict[str, set[str]]:
 
 @pytest.mark.slow
 def test_no_cycle() -> None:
+    """Not even inside a function or for types alone."""
     try:
         TopologicalSorter(_graph()).prepare()
     except CycleError as failure:
@@ -71,8 +78,9 @@ def test_no_text_names_a_module_of_a_floor_above() -> None:
     }
     upward = [
         f"{path}:{node.lineno}: {node.value}"
-        for path in (_SRC / "builtin_plugins").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for path, tree in _trees().items()
+        if path.is_relative_to(_SRC / "builtin_plugins")
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         for above in heights
         if f"{node.value}.".startswith(f"{above}.")
@@ -80,3 +88,18 @@ def test_no_text_names_a_module_of_a_floor_above() -> None:
         > heights.get(".".join(_name(path).split(".")[:2]), heights[above])
     ]
     assert upward == []
+
+
+def test_nothing_happens_at_import() -> None:
+    """A module's top level only defines: no loops, no calls but of constants' constructors."""
+    allowed = (
+        ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.If
+    )  # fmt: skip
+    for path, tree in _trees().items():
+        for statement in tree.body:
+            is_text = isinstance(statement, ast.Expr) and isinstance(
+                statement.value, ast.Constant
+            )
+            assert is_text or isinstance(statement, allowed), (
+                f"{path}:{statement.lineno}"
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 from testing.installation import PROJECT
@@ -29,18 +28,3 @@ def test_tests_stand_in_the_folders_of_src() -> None:
         if one.parts and one.parts[0] in ("host", "builtin_plugins")
     }
     assert mirrored - there == set()
-
-
-def test_nothing_happens_at_import() -> None:
-    """A module's top level only defines: no loops, no calls but of constants' constructors."""
-    allowed = (
-        ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.If
-    )  # fmt: skip
-    for path in (PROJECT / "src").rglob("*.py"):
-        for statement in ast.parse(path.read_text()).body:
-            is_text = isinstance(statement, ast.Expr) and isinstance(
-                statement.value, ast.Constant
-            )
-            assert is_text or isinstance(statement, allowed), (
-                f"{path}:{statement.lineno}"
-            )

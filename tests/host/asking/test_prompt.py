@@ -225,8 +225,6 @@ MISSING = "usage: cli a b <stage> --count N [--force]\n"
     ("words", "env"),
     [
         (["--no-input", "a", "b"], {}),
-        (["--safe", "--no-input", "a", "b"], {}),
-        (["a", "b"], {"CLI_NO_INPUT": "1"}),
         (["a", "b"], {"CI": "true"}),
         (["a", "outer"], {}),
     ],

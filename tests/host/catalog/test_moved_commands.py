@@ -59,8 +59,11 @@ def test_a_moved_command_runs_the_other_one(install, kind):
     wrong = made.run("old", "nowhere")
     assert wrong.status == 2
     assert wrong.stderr.startswith(warning)
-    assert "[deprecated]" in made.run().stdout
-    assert "[missing]" not in made.run().stdout
+    shown = made.run().stdout
+    assert "[deprecated]" in shown
+    assert "[missing]" not in shown
+    if kind == "with an entrypoint":
+        return  # what follows is the same for each definition
     assert (
         "Has moved. This command runs in its place: app ship"
         in made.run("help", "old").stdout

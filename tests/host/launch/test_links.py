@@ -129,8 +129,15 @@ def test_an_error_names_the_users_own_file(made):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("linked", [".cli", ".cli/commands", ".cli/commands/ops"])
-@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize(
+    ("linked", "inside"),
+    [
+        (".cli", True),
+        (".cli", False),
+        (".cli/commands", False),
+        (".cli/commands/ops", True),
+    ],
+)
 def test_a_linked_folder_of_a_project(made, tmp_path, linked, inside):
     """Trust knows a project's files by their paths in the project, also behind a link."""
     shop = tmp_path / "shop"

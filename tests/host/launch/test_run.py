@@ -92,10 +92,8 @@ def test_the_process_becomes_the_script(made):
 
 @pytest.mark.slow
 def test_every_exit_status(made):
-    script = f"for n in $(seq 0 15) 126 127 128 130 254 255; do {made.launcher} demo exit $n; "
-    result = made.run("-c", script + "echo $n $?; done", executable="/bin/sh")
-    assert all(len(set(line.split())) == 1 for line in result.stdout.splitlines())
-    assert (len(result.stdout.splitlines()), result.stderr) == (22, "")
+    for status in (0, 1, 2, 3, 126, 127, 128, 130, 254, 255):
+        assert made.run("demo", "exit", str(status)).all == (status, "", "")
 
 
 @pytest.mark.parametrize(
@@ -498,7 +496,6 @@ def test_an_installation_may_stand_anywhere(tmp_path, name):
         made.write({f"commands/demo/{one}/.env": "IN_FILE=2\n"})
         assert made.run("demo", one, cwd=tmp_path).all == (0, "1\n1 2 none\n", "")
     assert made.run("demo", "bare", env={"BASH_ENV": "/x"}).stdout == "1\n1 2 /x\n"
-    assert made.run("demo", "--format", "tree").status == 0
     assert made.run("self", "which", "demo", "bash").status == 0
     left = {one.name for one in tmp_path.rglob("*pwned*")} - {name}
     assert left == set()
@@ -644,11 +641,13 @@ def test_closed_streams_stay_closed(made, tmp_path, streams):
     )
     numbers = {"<&-": [1, 2], ">&-": [0, 2], "2>&-": [0, 1]}
     shown = tmp_path / "shown"
-    for _ in range(2):  # without a lock and with one
+    all_closed = streams not in numbers
+    if all_closed:
+        (made.root / "cli.lock").unlink()
+    for _ in range(2 if all_closed else 1):  # without a lock and with one
         line = f"{made.launcher} demo streams {shown} {streams}"
         assert made.run("-c", line, executable="/bin/bash").all == (0, "", "")
         assert shown.read_text() == str(numbers.get(streams, []))
-    (made.root / "cli.lock").unlink()
 
 
 def dispositions(text):

@@ -391,6 +391,7 @@ def test_open_quotes_in_bash(made: Made, tmp_path: Path, line: str, shown: str) 
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_zsh_finds_what_self_completion_prints(made: Made, tmp_path: Path) -> None:
     (tmp_path / "_cli").write_text(made.run("self", "completion", "zsh").stdout)
     load = f"fpath=({tmp_path} $fpath); autoload -Uz compinit && compinit -u\n"
