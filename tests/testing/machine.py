@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -40,6 +42,21 @@ def path_without(programs: Iterable[str], links: Path) -> str:
             folder = str(rest)  # noqa: PLW2901
         folders.append(folder)
     return os.pathsep.join(folders)
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Let this process write no larger files, and no part of a module that it compiles."""
+    former = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    writes_no_modules, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, former[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, former)
+        sys.dont_write_bytecode = writes_no_modules
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 TOOL = {

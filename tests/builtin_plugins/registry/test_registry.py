@@ -19,6 +19,7 @@ from builtin_plugins.registry.entry import (
 from builtin_plugins.registry.registry import read_registry, registry_path
 from builtin_plugins.registry.registry_writer import write_registry
 from host.errors import HostError, OperationError
+from testing.machine import files_of_at_most
 
 FULL = {
     "name": "acme", "kind": "git", "source": "https://h.test/a", "version": "1.0",
@@ -172,18 +173,11 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     _write(tmp_path, '{"version": "1.0.0", "plugins": []}')
     registry = read_registry(str(tmp_path))
     registry.put(Entry("new", "local", description="x" * 100_000))
-    import resource
-    import signal
-
-    former = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
-    try:
-        with pytest.raises(OSError, match=r"File too large: .*registry.json"):
-            write_registry(registry, AREA)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, former)
-        signal.signal(signal.SIGXFSZ, handler)
+    with (
+        files_of_at_most(4096),
+        pytest.raises(OSError, match=r"File too large: .*registry.json"),
+    ):
+        write_registry(registry, AREA)
     assert read_registry(str(tmp_path)).entries == {}
     assert os.listdir(tmp_path) == ["registry.json"]
 

@@ -6,8 +6,6 @@ import hashlib
 import io
 import json
 import os
-import resource
-import signal
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +17,7 @@ from builtin_plugins.library.archive import UnpackOptions, extract
 from host.errors import OperationError
 from testing import httpserver
 from testing.installation import Made, Result, command
+from testing.machine import files_of_at_most
 from testing.plugin_sources import (
     hidden,
     listed,
@@ -242,16 +241,11 @@ def test_what_is_wrong_inside_is_named_by_source_and_path(
 
 def test_a_disk_that_takes_no_more_is_named_by_source(tmp_path: Path) -> None:
     (tmp_path / "packed").write_bytes(tar_of({"demo/large": "x" * 100_000}))
-    former = resource.getrlimit(resource.RLIMIT_FSIZE)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
-    try:
-        with pytest.raises(OperationError, match=r"^https://h/x: File too large$"):
-            extract(
-                tmp_path / "packed", tmp_path / "new", "https://h/x", UnpackOptions()
-            )
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, former)
+    with (
+        files_of_at_most(4096),
+        pytest.raises(OperationError, match=r"^https://h/x: File too large$"),
+    ):
+        extract(tmp_path / "packed", tmp_path / "new", "https://h/x", UnpackOptions())
 
 
 def test_setuid_is_not_taken_over(install: Install, tmp_path: Path) -> None:
