@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -144,6 +145,9 @@ class Cli(Installed):
         return meet
 
     def on(self, on: str) -> tuple[str, ...]:
+        """Return the options that select hosts; those that are named run from now on."""
+        named = {*re.findall(r"\w+", on)} & {*self.rig.machines}
+        self.rig.start(*named)
         return ("--on", on, "--ssh-config", str(self.rig.ssh_config))
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
@@ -186,7 +190,6 @@ def machines() -> Iterator[rigs.Rig]:
     (noisy.root / "root" / ".bashrc").write_text(
         "echo loud; echo louder >&2; cd /opt\n"
     )
-    made.wait()
     made.describe("down", rigs.free_port())
     made.describe("behind", 22, "ProxyJump down")
     made.describe("beyond", rigs.free_port(), "ProxyJump web01")

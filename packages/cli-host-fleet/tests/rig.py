@@ -65,7 +65,23 @@ class Machine:
     name: str
     port: int
     root: Path
+    faults: str = ""
     process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        namespace = _NAMESPACE.format(faults=self.faults, kept=_kept())
+        argv = [
+            "unshare",
+            "-m",
+            "-u",
+            "sh",
+            "-c",
+            namespace,
+            "sh",
+            self.name,
+            self.root,
+        ]
+        self.process = subprocess.Popen(argv)
 
     def has(self, pid: int) -> bool:
         """Return whether a process runs on this machine."""
@@ -104,22 +120,9 @@ class Rig:
         settings: str = "",
         login: str = "/bin/bash",
     ) -> Machine:
-        """Start a machine; `faults` are shell lines for its namespace, `settings` sshd's."""
-        machine = Machine(name, free_port(), self.directory / name)
+        """Make a machine; `faults` are shell lines for its namespace, `settings` sshd's."""
+        machine = Machine(name, free_port(), self.directory / name, faults)
         self._furnish(machine, settings, login)
-        machine.process = subprocess.Popen(
-            [
-                *(
-                    "unshare",
-                    "-m",
-                    "-u",
-                    "sh",
-                    "-c",
-                    _NAMESPACE.format(faults=faults, kept=_kept()),
-                ),
-                *("sh", name, str(machine.root)),
-            ],
-        )
         self.machines[name] = machine
         self.describe(name, machine.port)
         key = (machine.root / "host_key.pub").read_text().rsplit(" ", 1)[0]
@@ -169,9 +172,13 @@ class Rig:
             _SSHD.format(port=machine.port, root=root, settings=settings)
         )
 
-    def wait(self) -> None:
-        """Wait until every machine listens."""
-        for machine in self.machines.values():
+    def start(self, *names: str) -> None:
+        """Start these machines if they do not run, and wait until they listen."""
+        started = [self.machines[name] for name in names]
+        started = [machine for machine in started if machine.process is None]
+        for machine in started:
+            machine.start()
+        for machine in started:
             wait_for(lambda port=machine.port: listens(port), f"sshd of {machine.name}")
 
     def close(self) -> None:
@@ -190,7 +197,7 @@ def open_rig(names: Iterable[str] = (), faults: str = "") -> Rig:
     keygen(rig.directory / "key")
     for name in names:
         rig.add(name, faults=faults)
-    rig.wait()
+    rig.start(*rig.machines)
     return rig
 
 

@@ -61,39 +61,25 @@ def ruled(cli: Cli) -> Iterator[Cli]:
     shutil.rmtree(_MODULES)
 
 
-@pytest.mark.parametrize(
-    ("argument", "env", "said"),
-    [
-        (
-            "prod",
-            {},
-            "demo do: refused (plugin rules: rules): not by fleet on web01, web02\n",
-        ),
-        (
-            "dev",
-            {},
-            "demo do: nobody can answer for other machines: Deploy on a Friday?; "
-            "to run it by hand, on each of them: cli demo do dev '--pin=********'\n",
-        ),
-        (
-            "dev",
-            {"CLAUDECODE": "1"},
-            "demo do: refused (plugin rules: rules): not for claude-code\n",
-        ),
-        (
-            "dev",
-            {"CLI_RECORDED": "0123456789ab:mcp:name=Editor"},
-            "demo do: refused (plugin rules: rules): not for Editor\n",
-        ),
-    ],
+_FRIDAY = (
+    "nobody can answer for other machines: Deploy on a Friday?; "
+    "to run it by hand, on each of them: cli demo do dev '--pin=********'"
 )
-def test_a_run_passes_the_rules_of_plugins(
-    ruled: Cli, argument: str, env: dict[str, str], said: str
-) -> None:
-    words = ("demo", "do", argument, "--pin=hunter2")
-    done = ruled.run("web[01-02]", "--yes", *words, env=env)
-    assert (done.status, done.stdout) == (1, b"")
-    assert done.stderr == f"cli fleet run: {said}"
+_EDITOR = {"CLI_RECORDED": "0123456789ab:mcp:name=Editor"}
+
+
+def test_a_run_passes_the_rules_of_plugins(ruled: Cli) -> None:
+    refused = "refused (plugin rules: rules):"
+    for argument, env, said in (
+        ("prod", {}, f"{refused} not by fleet on web01, web02"),
+        ("dev", {}, _FRIDAY),
+        ("dev", {"CLAUDECODE": "1"}, f"{refused} not for claude-code"),
+        ("dev", _EDITOR, f"{refused} not for Editor"),
+    ):
+        words = ("demo", "do", argument, "--pin=hunter2")
+        done = ruled.run("web[01-02]", "--yes", *words, env=env)
+        assert (done.status, done.stdout) == (1, b"")
+        assert done.stderr == f"cli fleet run: demo do: {said}\n"
 
 
 def test_a_plugin_gets_a_finished_run_once(ruled: Cli) -> None:

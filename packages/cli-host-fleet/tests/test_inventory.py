@@ -200,7 +200,7 @@ def test_an_ipv6_address(cli: Cli) -> None:
     machine = cli.rig.add("six", settings="ListenAddress ::1")
     alias = f"HostKeyAlias [127.0.0.1]:{machine.port}"
     cli.rig.describe("::1", machine.port, "HostName ::1", alias)
-    cli.rig.wait()
+    cli.rig.start(machine.name)
     cli.command("echo $HOSTNAME\n")
     assert cli.run("::1").hosts()["::1"]["stdout"] == "six\n"
     assert cli.fleet("run", *cli.on("root@[::1]"), "demo", "do").stdout == b"::1: six\n"

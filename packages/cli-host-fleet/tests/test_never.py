@@ -378,7 +378,7 @@ def test_many_at_once(cli: Cli) -> None:
     for number in range(5, count + 1):
         if f"web{number:02}" not in cli.rig.machines:
             cli.rig.add(f"web{number:02}")
-    cli.rig.wait()
+    cli.rig.start(*(f"web{number:02}" for number in range(1, count + 1)))
     cli.command(
         'for ((n = 0; n < 200; n++)); do printf "%s" "$HOSTNAME"; echo " $n"; done\n'
     )
