@@ -189,16 +189,6 @@ class ForkServer:
         session: bool = False,
     ) -> subprocess.CompletedProcess[bytes]:
         """Do what `subprocess.run` does with pipes; `data` is its `input`."""
-        request = {
-            "argv": [os.fsdecode(word) for word in argv],
-            "environ": {
-                os.fsdecode(name): os.fsdecode(environ[name]) for name in environ
-            },
-            "directory": directory,
-            "umask": _umask(),
-            "session": session,
-            "becomes_command": _become_commands[-1],
-        }
         to_stdin = None
         if data is not None:
             given, to_stdin = os.pipe()
@@ -208,12 +198,8 @@ class ForkServer:
             given = os.dup(stdin if isinstance(stdin, int) else stdin.fileno())
         out, to_out = os.pipe()
         err, to_err = os.pipe()
-        ours = self._connected()
-        with TemporaryFile() as file:
-            file.write(json.dumps(request).encode())
-            file.flush()
-            streams = [given, to_out, to_err]
-            socket.send_fds(ours, [b"run"], [file.fileno(), *streams])
+        streams = [given, to_out, to_err]
+        ours = self.start(argv, environ, streams, directory, session=session)
         for descriptor in streams:
             os.close(descriptor)
         with ours:
@@ -225,6 +211,33 @@ class ForkServer:
                 ours.send(b"9")
                 raise subprocess.TimeoutExpired(argv, seconds) from None
         return subprocess.CompletedProcess(argv, int(answer), *read)
+
+    def start(
+        self,
+        argv: Sequence[str | bytes],
+        environ: Mapping[str, str],
+        streams: Sequence[int],
+        directory: str,
+        *,
+        session: bool = False,
+    ) -> socket.socket:
+        """Start a run with three streams; what this returns gets its status as a text."""
+        request = {
+            "argv": [os.fsdecode(word) for word in argv],
+            "environ": {
+                os.fsdecode(name): os.fsdecode(environ[name]) for name in environ
+            },
+            "directory": directory,
+            "umask": _umask(),
+            "session": session,
+            "becomes_command": _become_commands[-1],
+        }
+        ours = self._connected()
+        with TemporaryFile() as file:
+            file.write(json.dumps(request).encode())
+            file.flush()
+            socket.send_fds(ours, [b"run"], [file.fileno(), *streams])
+        return ours
 
 
 def _imported(launcher: bytes) -> tuple[Path, list[str]]:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Self
 
+from testing.fork_server import server_for
 from testing.installation import Made
 from testing.waiting import LONGEST
 
@@ -28,14 +29,17 @@ def on_terminal(
         "PATH": os.environ["PATH"],
         "HOME": str(made.home),
         "COLUMNS": str(columns),
+        "TERM": "xterm",
+        **env,
     }
-    process = subprocess.Popen(
-        [made.launcher, *words],
-        stdin=secondary,
-        stdout=secondary,
-        stderr=secondary,
-        env={**environ, "TERM": "xterm", **env},
-    )
+    argv, streams = [os.fspath(made.launcher), *words], [secondary] * 3
+    server = server_for(made.launcher, environ)
+    if server is None:
+        process = subprocess.Popen(
+            argv, stdin=secondary, stdout=secondary, stderr=secondary, env=environ
+        )
+    else:
+        started = server.start(argv, environ, streams, os.getcwd())
     os.close(secondary)
     shown = b""
     while True:
@@ -47,7 +51,13 @@ def on_terminal(
             break
         shown += chunk
     os.close(primary)
-    return process.wait(LONGEST), shown.decode().replace("\r\n", "\n")
+    if server is None:
+        status = process.wait(LONGEST)
+    else:
+        with started:
+            started.settimeout(LONGEST)
+            status = int(started.recv(16))
+    return status, shown.decode().replace("\r\n", "\n")
 
 
 _ESCAPES = re.compile(
