@@ -91,10 +91,17 @@ def environment(
     return environment
 
 
-def _use_uv(environment: Environment) -> None:
+@pytest.fixture(scope="session")
+def cache_of_uv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What uv knows of an interpreter, which it would start in each new home to ask it."""
+    return tmp_path_factory.mktemp("cache-of-uv")
+
+
+def _use_uv(environment: Environment, cache: Path) -> None:
     """Put uv on PATH, for an environment without pip."""
     environ = cast("dict[str, str]", environment.made.environ)
     environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
+    environ |= {"UV_CACHE_DIR": str(cache), "UV_COMPILE_BYTECODE": "0"}
     config = environment.made.home / ".config/uv/uv.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f'no-index = true\nfind-links = ["{environment.wheels}"]\n')
@@ -102,25 +109,33 @@ def _use_uv(environment: Environment) -> None:
 
 @pytest.fixture
 def own_environment(
-    venv_without_pip: Path, environment_of_all: Path, initialised: Path, tmp_path: Path
+    venv_without_pip: Path,
+    environment_of_all: Path,
+    initialised: Path,
+    cache_of_uv: Path,
+    tmp_path: Path,
 ) -> Iterator[Environment]:
     """An environment of the test's own, which it may ruin, and an installation that it runs."""
     venv = copy_environment(venv_without_pip, tmp_path / "venv")
     environment = _environment(venv, environment_of_all, initialised, tmp_path)
-    _use_uv(environment)
+    _use_uv(environment, cache_of_uv)
     yield environment
     shutil.rmtree(venv)  # forty megabytes
 
 
 @pytest.fixture
 def with_uv(
-    venv_without_pip: Path, environment_of_all: Path, initialised: Path, tmp_path: Path
+    venv_without_pip: Path,
+    environment_of_all: Path,
+    initialised: Path,
+    cache_of_uv: Path,
+    tmp_path: Path,
 ) -> Environment:
     """An installation that an environment without pip runs: uv takes a tenth of the time."""
     environment = _environment(
         venv_without_pip, environment_of_all, initialised, tmp_path
     )
-    _use_uv(environment)
+    _use_uv(environment, cache_of_uv)
     share_server(environment.made.launcher)
     return environment
 

@@ -39,7 +39,7 @@ _PASSED = (
         "UV_OFFLINE",
     ),
     *("UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "UV_LINK_MODE"),
-    *("UV_REQUEST_TIMEOUT", "UV_NO_BUILD_ISOLATION"),
+    *("UV_REQUEST_TIMEOUT", "UV_NO_BUILD_ISOLATION", "UV_COMPILE_BYTECODE"),
 )
 # UV_INDEX_URL, UV_INDEX_ACME_PASSWORD, UV_HTTP_TIMEOUT, UV_CONCURRENT_DOWNLOADS …
 _PASSED_FAMILIES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_")
@@ -164,11 +164,11 @@ class Installer(NamedTuple):
             answer = self.pip("install", *arguments, can_build=can_build)
         else:
             self.check_uv()
-            # pip compiles what it installs; uv does only on demand.
-            options = ("--python", sys.executable, "--compile-bytecode")
-            answer = self.uv(
-                "pip", "install", *options, *arguments, can_build=can_build
-            )
+            command = ["pip", "install", "--python", sys.executable]
+            # pip compiles what it installs; uv does only on demand. The option would win.
+            if "UV_COMPILE_BYTECODE" not in self.environ:
+                command.append("--compile-bytecode")
+            answer = self.uv(*command, *arguments, can_build=can_build)
         checked_output(answer, subject)
 
     def pip(self, *arguments: str, can_build: bool) -> Answer:
