@@ -171,7 +171,7 @@ def test_the_same_words_give_the_same_result(made: Made, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABS)
-@pytest.mark.sampled
+@pytest.mark.night
 def test_tab_offers_the_same(made: Made, name: str) -> None:
     instruction = "bash_complete"
     if name.startswith("typer"):
