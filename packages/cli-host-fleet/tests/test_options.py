@@ -197,6 +197,10 @@ def test_a_command_that_asks_first(cli: Cli) -> None:
             "--become-user -x: not a valid user name",
         ),
         (
+            ("--become-user", "", "demo", "do"),
+            "--become-user: must not be empty",
+        ),
+        (
             ("--inventory", "/missing", "demo", "do"),
             "/missing: No such file or directory",
         ),

@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 import rig as rigs
+from cli_host_fleet.kept_connections import kept_connections
+from cli_host_fleet.ssh import UNSHARED, Calling
+from cli_host_fleet.ssh_settings import Settings
+from cli_host_fleet.transport import Host
 from conftest import Cli
 
 _NOTHING_HERE = "Port 1"  # so only an existing connection leads to the host
@@ -87,7 +91,7 @@ def test_a_master_that_ends_with_its_session_is_not_made(cli: Cli, own: Own) -> 
 
 
 def test_a_connection_whose_key_nobody_compared_is_not_used(own: Own) -> None:
-    """The user's connection is not used either if --keep-connections is given."""
+    """Nor is it if --keep-connections is given, or if ssh_config does not decide who logs in."""
     own.open("web01")
     for settings, options in (
         (("StrictHostKeyChecking no",), ()),
@@ -98,11 +102,42 @@ def test_a_connection_whose_key_nobody_compared_is_not_used(own: Own) -> None:
         (("GSSAPIKeyExchange yes",), ()),
         ((), ("--keep-connections", "60s")),
         ((), ("--keep-connections", "0")),
+        ((), ("--user", "deploy")),
     ):
         result = own.run(_NOTHING_HERE, "ControlPersist 60", *settings, options=options)
         found = (result["state"], result["stdout"])
         assert found == ("unreachable", ""), (settings, options)
     assert own.run(_NOTHING_HERE)["stdout"] == "web01\n", "it could have been used"
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "is_used"),
+    [
+        ("~/%n", Host("a"), True),
+        ("~/%n", Host("a", "alias", is_alias=True), True),
+        ("~/%r@%n:%p", Host("a", "10.0.0.1"), False),
+        ("~/%r@%h:%k", Host("a", port="22"), False),
+        ("~/%h:%p", Host("a", user="deploy"), False),
+        ("~/%r@%h:%p", Host("a", "10.0.0.1", "22", "deploy"), True),
+        ("~/%C", Host("a", "10.0.0.1", "22", "deploy"), True),
+    ],
+)
+def test_a_path_that_leads_only_where_fleet_connects(
+    path: str,
+    host: Host,
+    is_used: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A path without what an inventory or `--on` sets is that of another host or user, too."""
+    config = tmp_path / "config"
+    config.write_text(f"Host b\nControlPath none\nHost *\nControlPath {path}\n")
+    calling = Calling(str(config), follows_config=True)
+    settings = Settings(calling, {})
+    printed = "controlpath /x\ncontrolpersist 60\nstricthostkeychecking ask"
+    monkeypatch.setattr(settings, "of_host", lambda _: printed)
+    expected = [] if is_used else [*UNSHARED]
+    assert kept_connections([host], calling, settings, {}) == {"a": expected}
 
 
 def test_a_timeout_leaves_the_connection_of_the_user(cli: Cli, own: Own) -> None:

@@ -30,6 +30,12 @@ from conftest import Cli
             "'0%': must be at least 1",
         ),
         (("run", "--on", "web01", "--forks", "0", "demo", "do"), "--forks"),
+        (
+            ("hosts", "--on", "a", "--on", "b"),
+            "--on: given 2 times; give it once, with all",
+        ),
+        (("hosts", "--on", "a", "-l", "b", "--user", "c"), "--user: given 2 times"),
+        (("hosts", "--on", "a", "--inventory", ""), "--inventory: must not be empty"),
         (("hosts",), "Missing option '--on'; see: cli fleet hosts --help"),
         (
             ("check", "--on", "web01", "--format", "xml", "demo", "do"),

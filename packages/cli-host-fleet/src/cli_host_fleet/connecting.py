@@ -15,7 +15,7 @@ from cli_host_fleet.containers import Containers
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.ssh import Calling
 from cli_host_fleet.ssh_transport import Ssh
-from cli_host_fleet.targets import Targets
+from cli_host_fleet.targets import Once, Targets
 from cli_host_fleet.transport import Host, Transport
 from host import MissingError
 
@@ -48,7 +48,9 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Keep connections open for TIME (default: as in ssh_config, or 60s).",
         ),
         click.option("--become", is_flag=True, help="Run as root, with sudo."),
-        click.option("--become-user", metavar="USER", help="Run as USER, with sudo."),
+        click.option(
+            "--become-user", cls=Once, metavar="USER", help="Run as USER, with sudo."
+        ),
         click.option(
             "--become-ask", is_flag=True, help="Ask for the sudo password, once."
         ),

@@ -26,10 +26,10 @@ def kept_connections(
     environ: Mapping[str, str],
 ) -> dict[str, list[str]]:
     """Map each host to the ssh options that decide which connection it uses."""
-    may_be_users = calling.follows_config and ssh_config.uses(
-        "controlpath", calling.config
-    )
-    if not may_be_users and not calling.control_directory:
+    paths = []
+    if calling.follows_config:
+        paths = ssh_config.values("controlpath", calling.config)
+    if not paths and not calling.control_directory:
         # No connection is shared, so `ssh -G` need not run for each host.
         return {host.name: [*ssh.UNSHARED] for host in hosts}
 
@@ -37,7 +37,7 @@ def kept_connections(
 
     def options(host: Host) -> tuple[str, list[str]]:
         printed = settings.of_host(host)
-        if may_be_users:
+        if paths and _distinguish(paths, host):
             users = _users(printed)
             # An empty list is an answer, too: ssh_config says all.
             if users is not None:
@@ -59,6 +59,26 @@ def _fleets(calling: Calling, name: str) -> list[str]:
         f"ControlPath={calling.control_directory}/{name}",
         f"ControlPersist={calling.keep}",
     ]
+
+
+def _distinguish(paths: Iterable[str], host: Host) -> bool:
+    """Return whether these values of ControlPath differ with everything that fleet gives to ssh.
+
+    ssh_config does not know the address, port and user of an inventory or of `--on`. So a path
+    without them is also that of a connection to another machine, or of another user.
+    """
+    tokens = []
+    if host.address and not host.is_alias:
+        tokens.append("%h")
+    if host.port:
+        tokens.append("%p")
+    if host.user:
+        tokens.append("%r")
+
+    def names_all(path: str) -> bool:
+        return path == "none" or "%C" in path or all(token in path for token in tokens)
+
+    return all(map(names_all, paths))
 
 
 def _users(printed: str) -> list[str] | None:

@@ -50,9 +50,9 @@ def has_block(name: str, blocks: Sequence[Sequence[str]]) -> bool:
     return any(means(patterns) for patterns in blocks)
 
 
-def uses(keyword: str, config: str) -> bool:
-    """Return whether the files that `names` reads use `keyword`, which is in lower case."""
-    return any(keyword == used for used, _ in _lines(config))
+def values(keyword: str, config: str) -> list[str]:
+    """Return all values of `keyword`, which is in lower case, in the files that `names` reads."""
+    return [" ".join(words) for used, words in _lines(config) if used == keyword]
 
 
 def _lines(config: str) -> Iterator[tuple[str, list[str]]]:

@@ -177,17 +177,42 @@ class Targets:
                 )
 
 
+class Once(click.Option):
+    """An option that may be given once. click itself would ignore all values but the last."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        parser.add_option(obj=self, opts=self.opts, dest=self.name, action="append")
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        # A list is what the parser has collected, and not the default.
+        if not isinstance(value, list):
+            return super().process_value(ctx, value)
+
+        option = self.opts[-1]
+        if len(value) > 1:
+            remedy = "give it once"
+            if self.metavar == "SET":
+                remedy += ", with all hosts in one set"
+            raise FleetError(f"{option}: given {len(value)} times; {remedy}")
+        if not value[0]:
+            raise FleetError(f"{option}: must not be empty")
+        return super().process_value(ctx, value[0])
+
+
+_option = functools.partial(click.option, cls=Once)
+
+
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of `Targets` to a click command, whose argument `targets` receives them."""
 
-    @click.option(
+    @_option(
         "--on",
         required=True,
         metavar="SET",
         shell_complete=complete_hosts,
         help="Hosts: web[01-20], @group, me@web1; docker:SET, podman:SET, kube:NAMESPACE/SELECTOR.",
     )
-    @click.option(
+    @_option(
         "--except",
         "left_out",
         default="",
@@ -195,21 +220,21 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         shell_complete=complete_hosts,
         help="Leave out these hosts.",
     )
-    @click.option(
+    @_option(
         "--inventory",
         default="",
         metavar="FILE",
         shell_complete=complete_files,
         help="JSON as ansible-inventory --list prints it, or a program that prints it.",
     )
-    @click.option(
+    @_option(
         "--ssh-config",
         default="",
         metavar="FILE",
         shell_complete=complete_files,
         help="Use FILE, not ~/.ssh/config.",
     )
-    @click.option("-l", "--user", default="", metavar="USER", help="Log in as USER.")
+    @_option("-l", "--user", default="", metavar="USER", help="Log in as USER.")
     @functools.wraps(command)
     def wrapped(
         on: str,
