@@ -30,7 +30,7 @@ import_too(
 
 FULL = os.environ.get("FULL_SWEEP") == "1"
 rare = pytest.mark.skipif(not FULL, reason="a rare case; set FULL_SWEEP=1")
-_SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
+SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
 # until the test creates the file
 AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"
 MEET = f">/opt/here; {AT_THE_GATE}\n"  # until commands on all hosts are here: see `Cli.meeting`
@@ -183,7 +183,7 @@ def machines() -> Iterator[rigs.Rig]:
     made.add("noexec", faults=rigs.NO_EXEC)
     made.add("noexecs", faults=rigs.NO_EXEC_AT_HOME)
     made.add("nosudo", faults=rigs.NO_SUDO)
-    for shell in filter(os.path.exists, _SHELLS):
+    for shell in filter(os.path.exists, SHELLS):
         made.add(os.path.basename(shell), login=shell)
     noisy = made.add("noisy", settings=f"Banner {made.directory}/banner")
     (made.directory / "banner").write_text("Keep out\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import resource
 import socket
 from pathlib import Path
@@ -11,35 +12,39 @@ from pathlib import Path
 import pytest
 
 import rig as rigs
-from conftest import AT_THE_GATE, FULL, Cli
+from conftest import AT_THE_GATE, FULL, SHELLS, Cli
+
+_UNREACHABLE = {
+    "down": "Connection refused",
+    "unknown": "Could not resolve hostname nowhere.invalid",
+    "stranger": "No ED25519 host key is known for stranger ",
+    "impostor": "Host key for impostor has changed ",
+}
+_REFUSED = {
+    "nobash": "no bash on this host",
+    "noroom": "cannot unpack the files to ",
+    "noexecs": "/tmp is mounted noexec, and /root cannot be used instead: ",
+}
 
 
 @pytest.mark.parametrize(
-    ("host", "state", "reason"),
-    [
-        ("down", "unreachable", "Connection refused"),
-        ("unknown", "unreachable", "Could not resolve hostname nowhere.invalid"),
-        ("stranger", "unreachable", "No ED25519 host key is known for stranger "),
-        ("impostor", "unreachable", "Host key for impostor has changed "),
-        ("nobash", "refused", "no bash on this host"),
-        ("noroom", "refused", "cannot unpack the files to "),
-        (
-            "noexecs",
-            "refused",
-            "/tmp is mounted noexec, and /root cannot be used instead: ",
-        ),
-    ],
+    ("reasons", "state", "status"),
+    [(_UNREACHABLE, "unreachable", 4), (_REFUSED, "refused", 1)],
+    ids=["unreachable", "refused"],
 )
-def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> None:
+def test_hosts_that_cannot(
+    cli: Cli, reasons: dict[str, str], state: str, status: int
+) -> None:
     """A host's fault is reported in one line; the command does not start there, but elsewhere."""
     mark = cli.rig.machines["web03"].root / "opt" / "ran"
     cli.command("echo >/opt/ran\n")
-    done = cli.run(f"web01,{host}")
-    assert done.status == {"unreachable": 4, "refused": 1}[state]
-    assert done.states() == {"web01": "ok", host: state}
-    found = done.hosts()[host]
-    assert reason in found["reason"]
-    assert (found["status"], found["stdout"], done.stderr) == (None, "", "")
+    done = cli.run(",".join(["web01", *reasons]))
+    assert (done.status, done.stderr) == (status, "")
+    assert done.states() == {"web01": "ok", **dict.fromkeys(reasons, state)}
+    for host, reason in reasons.items():
+        found = done.hosts()[host]
+        assert reason in found["reason"]
+        assert (found["status"], found["stdout"]) == (None, "")
     assert not mark.exists()
 
 
@@ -123,19 +128,16 @@ def test_settings_of_ssh_that_would_lose_the_command(cli: Cli, tmp_path: Path) -
     assert found == ("ok", "in web01\n", "")
 
 
-@pytest.mark.parametrize(
-    ("host", "reason"),
-    [
-        ("behind", "ssh: connect to host 127.0.0.1 port "),
-        ("beyond", "channel 0: open failed: connect failed: Connection refused"),
-    ],
-)
-def test_a_gateway_that_cannot(cli: Cli, host: str, reason: str) -> None:
+def test_a_gateway_that_cannot(cli: Cli) -> None:
     """ssh drops the output of a gateway's ssh if the connection is to be kept."""
     cli.command("true\n")
-    result = cli.run(host, "--keep-connections", "0").hosts()[host]
-    assert result["state"] == "unreachable"
-    assert reason in result["reason"]
+    hosts = cli.run("behind,beyond", "--keep-connections", "0").hosts()
+    for host, reason in (
+        ("behind", "ssh: connect to host 127.0.0.1 port "),
+        ("beyond", "channel 0: open failed: connect failed: Connection refused"),
+    ):
+        assert hosts[host]["state"] == "unreachable"
+        assert reason in hosts[host]["reason"]
 
 
 def test_a_black_hole(cli: Cli) -> None:
@@ -155,13 +157,17 @@ def test_a_black_hole(cli: Cli) -> None:
     ]
 
 
-@pytest.mark.parametrize("shell", ["dash", "fish", "zsh", "tcsh"])
-def test_another_login_shell(cli: Cli, shell: str) -> None:
-    if shell not in cli.rig.machines:
-        pytest.skip(f"{shell} is missing")
+def test_other_login_shells(cli: Cli) -> None:
+    shells = [os.path.basename(shell) for shell in SHELLS]
+    present = [shell for shell in shells if shell in cli.rig.machines]
+    if not present:
+        pytest.skip(f"{', '.join(shells)} are missing")
     cli.command('printf "%s|" "$@"\n')
-    done = cli.run(shell, "demo", "do", "a b", "!x", "$HOME", "", "\\", "DIR/x", "é")
-    assert done.hosts()[shell]["stdout"] == "a b|!x|$HOME||\\|DIR/x|é|"
+    words = ("a b", "!x", "$HOME", "", "\\", "DIR/x", "é")
+    done = cli.run(",".join(present), "demo", "do", *words)
+    assert {name: result["stdout"] for name, result in done.hosts().items()} == (
+        dict.fromkeys(present, "a b|!x|$HOME||\\|DIR/x|é|")
+    )
 
 
 def test_a_login_that_prints(cli: Cli) -> None:
