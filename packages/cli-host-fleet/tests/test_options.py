@@ -22,6 +22,10 @@ def test_a_dry_run_connects_to_nobody_and_shows_no_value(cli: Cli) -> None:
     (folder / "lib").mkdir()
     (folder / "lib" / "more.sh").write_text("true\n")
     (folder / "lib" / "settings.txt").symlink_to("../../.env")
+    above = {"env_files": ["do/vars"], "secrets": {"PIN": "file:do/pin"}}
+    (folder.parent / "category.json").write_text(json.dumps(above))
+    (folder / "vars").write_text("PASS=hidden\n")
+    (folder / "pin").write_text("hidden\n")
     (folder.parent / ".env").write_text("PASS=hidden\n")
     cli.command("true\n", "demo do inner", secrets={"PASS": "file:token"})
     (folder / "inner" / "token").write_text("hidden\n")

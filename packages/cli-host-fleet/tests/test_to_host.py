@@ -13,7 +13,7 @@ import pytest
 
 from cli_host_fleet.from_host import MARK
 from cli_host_fleet.problem import FleetError
-from cli_host_fleet.shipment import Shipment, stem_of_a_run
+from cli_host_fleet.shipment import Shipment, pattern_of, stem_of_a_run
 from cli_host_fleet.to_host import items, opening, order, script, text_for_sh
 
 _NONCE = "0123456789abcdef"
@@ -54,6 +54,12 @@ def test_a_host_that_is_sent_less_than_all_runs_nothing(tmp_path: Path) -> None:
         ("../../../plugin-two/shared", None),
         ("/etc/passwd", None),
         ("../../config/settings.conf", None),
+        ("../../.git/config", None),
+        ("../vars[1]", False),
+        ("../vars1", True),
+        ("../prod/key", False),
+        ("../key", True),
+        ("../../lib/any.env", False),
     ],
 )
 def test_links_that_are_sent(tmp_path: Path, target: str, sent: bool | None) -> None:
@@ -61,17 +67,21 @@ def test_links_that_are_sent(tmp_path: Path, target: str, sent: bool | None) -> 
     folder = tmp_path / "plugin/commands/do"
     for file in (
         *("plugin/commands/do/near", "plugin/commands/do/lib/x", "plugin/lib/shared"),
-        *("plugin/config/settings.conf", "plugin-two/shared"),
+        *("plugin/config/settings.conf", "plugin-two/shared", "plugin/.git/config"),
+        *("plugin/commands/vars[1]", "plugin/commands/vars1", "plugin/lib/any.env"),
+        *("plugin/commands/prod/key", "plugin/commands/key"),
     ):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("x")
     (folder / "link").symlink_to(target)
     shipment = Shipment()
+    files = ("../vars[1]", "../$STAGE/key", "$HERE/any.env", "$NOT_SET")
+    stays = [pattern_of(file, str(folder)) for file in files]
     if sent is None:
         with pytest.raises(FleetError, match="which stays on this machine"):
-            shipment.add_tree(str(folder), "do", [str(tmp_path / "plugin")])
+            shipment.add_tree(str(folder), "do", [str(tmp_path / "plugin")], stays)
         return
-    shipment.add_tree(str(folder), "do", [str(tmp_path / "plugin")])
+    shipment.add_tree(str(folder), "do", [str(tmp_path / "plugin")], stays)
     shipment.close()
     with tarfile.open(
         fileobj=io.BytesIO(b"".join(shipment.chunks(stem_of_a_run())))

@@ -17,6 +17,7 @@ from cli_host_fleet.from_host import Facts
 from cli_host_fleet.job import Job, Start
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.session import Elevation, RefusedError
+from cli_host_fleet.shipment import pattern_of
 from cli_host_fleet.transport import Host, Transport
 from host import (
     Command,
@@ -359,15 +360,18 @@ def path_on_host(path: str, facts: Facts) -> str:
 
 
 def _stays_here(definition: Definition) -> list[str]:
-    """Return the files of a command's folder that hold variables or secrets."""
-    files = [*definition.env_files]
-    for reference in (*definition.env_files, *definition.secrets.values()):
-        # The file of a reference such as sops:secrets.yaml#key
-        _, _, rest = reference.partition(":")
-        path, _, _ = rest.partition("#")
-        if path:
-            files.append(path)
-    return files
+    """Return patterns of the files that hold the variables or secrets of a command."""
+    patterns = []
+    for level in definition.chain:
+        files = [*level.env_files]
+        for reference in (*level.env_files, *level.secrets.values()):
+            # The file of a reference such as sops:secrets.yaml#key
+            _, _, rest = reference.partition(":")
+            path, _, _ = rest.partition("#")
+            if path:
+                files.append(path)
+        patterns += [pattern_of(file, level.directory) for file in files]
+    return patterns
 
 
 def _start(command: Command) -> tuple[list[str], bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import glob
 import io
 import os
 import re
@@ -39,6 +40,23 @@ def stem_of_a_run() -> str:
     return stem
 
 
+def pattern_of(file: str, directory: str) -> str:
+    """Return the pattern of the real paths that a file in `env_files` or `secrets` can have.
+
+    The value of `$STAGE` in `.env.$STAGE` is unknown here, so any value fits.
+    """
+    if _REFERENCE.fullmatch(file):
+        # Any value would also fit the script itself, so only the caller's does.
+        file = os.path.expandvars(file)
+        return glob.escape(os.path.realpath(os.path.join(directory, file)))
+
+    if file.startswith("$"):  # the path may be absolute
+        path = os.path.normpath(f"/{file}")
+        return "*" + _REFERENCE.sub("*", glob.escape(path))
+    path = os.path.realpath(os.path.join(directory, file))
+    return _REFERENCE.sub("*", glob.escape(path))
+
+
 class Shipment:
     """The tar archive, in an unnamed file that disappears after the run.
 
@@ -61,21 +79,16 @@ class Shipment:
         directory: str,
         place: str,
         roots: Sequence[str] = (),
-        env_files: Sequence[str] = (),
+        stays: Sequence[str] = (),
     ) -> None:
         """Add the files and links below `directory`; raises FleetError.
 
         `place` is their directory in the archive. A link out of `directory` is added as the file
         that it points to, which must be below one of `roots`. `.env` files and files that match
-        `env_files` are excluded, because variables and secrets are sent in the environment; so are
-        links to them, and the folders of other commands, which may have secrets of their own.
+        `stays` (see `pattern_of`) are excluded, because variables and secrets are sent in the
+        environment; so are links to them, and the folders of other commands, which may have secrets
+        of their own.
         """
-        stays = [*_ENV_FILES]
-        for file in env_files:
-            # The value of `$STAGE` in `.env.$STAGE` is unknown here, so any value stays.
-            path = os.path.normpath(file)
-            pattern = _REFERENCE.sub("*", path)
-            stays.append(pattern)
         top = os.path.realpath(directory)
         allowed = [top, *map(os.path.realpath, roots)]
 
@@ -90,7 +103,7 @@ class Shipment:
             for name in sorted([*files, *links]):
                 path = os.path.join(current, name)
                 inside = os.path.relpath(path, top)
-                if not _stays(path, top, stays):
+                if not _stays(path, stays):
                     _check_link(path, allowed)
                     self._add(path, f"{place}/{inside}", top)
 
@@ -242,16 +255,18 @@ def _check_link(path: str, roots: Sequence[str]) -> None:
     if not os.path.islink(path) or not os.path.isfile(real):
         return
     is_inside = any(real.startswith(os.path.join(root, "")) for root in roots)
-    if not is_inside or real.endswith(_SETTINGS):
+    is_private = not _STAYS_HERE.isdisjoint(real.split(os.sep))
+    if not is_inside or is_private or real.endswith(_SETTINGS):
         what = f"{path}: leads to {real}, which stays on this machine"
         raise FleetError(f"{what}; replace the link by a copy")
 
 
-def _stays(path: str, top: str, patterns: Sequence[str]) -> bool:
-    """Return whether a file below `top`, or what it is a link to, matches one of the patterns."""
+def _stays(path: str, patterns: Sequence[str]) -> bool:
+    """Return whether a file, or what it is a link to, is a `.env` file or matches a pattern."""
     for file in {path, os.path.realpath(path)}:
-        names = (os.path.basename(file), os.path.relpath(file, top), file)
-        for name in names:
-            if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
-                return True
+        name = os.path.basename(file)
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in _ENV_FILES):
+            return True
+        if any(fnmatch.fnmatchcase(file, pattern) for pattern in patterns):
+            return True
     return False
