@@ -475,7 +475,9 @@ def test_into_a_plugin(install: Install) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-@pytest.mark.parametrize("broken", ["error=ENOSPC", "signal=KILL"])
+@pytest.mark.parametrize(
+    "broken", ["error=ENOSPC", pytest.param("signal=KILL", marks=pytest.mark.night)]
+)
 def test_a_first_import_is_there_whole_or_not_at_all(
     install: Install, broken: str
 ) -> None:

@@ -668,7 +668,9 @@ def test_a_directory_that_another_run_removes_needs_no_sudo(tmp_path: Path) -> N
     assert answers == {None}
 
 
-@pytest.mark.parametrize("place", ["mark", "menu"])
+@pytest.mark.parametrize(
+    "place", ["mark", pytest.param("menu", marks=pytest.mark.night)]
+)
 def test_a_file_that_cannot_be_read_is_not_taken_for_somebody_elses(
     place: str, desk: Desk, tmp_path: Path
 ) -> None:

@@ -55,16 +55,20 @@ def test_the_usual_places_of_a_system(site: httpserver.Site) -> None:
     ("size", "inodes"),
     [
         (28, 8),
-        (400, 8),
-        (4, 400),
-        (12, 400),
         (28, 400),
-        (40, 400),
-        (80, 400),
-        (400, 400),
+        *(
+            pytest.param(*place, marks=pytest.mark.night)
+            for place in [
+                (400, 8),
+                (4, 400),
+                (12, 400),
+                (40, 400),
+                (80, 400),
+                (400, 400),
+            ]
+        ),
     ],
 )
-@pytest.mark.sampled
 def test_a_full_disk_changes_nothing(
     size: int, inodes: int, site: httpserver.Site
 ) -> None:
