@@ -71,10 +71,19 @@ case $own_name in
     ;;
 esac
 
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE # of another repository, as in a hook of git
 root=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 venv=$root/.venv
+former=$venv-former # the environment in whose place a new one is being made
 home=${HOME:-$(cd ~ && pwd)}
 mark="# added by install.sh of $root"
+
+restore_former() {
+  if [[ -e $former || -L $former ]]; then rm -rf -- "$venv" && mv -- "$former" "$venv"; fi
+}
+
+trap restore_former EXIT
+restore_former # after a call that was killed
 
 default_bin_dir() {
   # `self update` calls this script without options.
@@ -127,15 +136,17 @@ find_python() {
   fail "Python 3.11 or newer was not found; install it, or set PYTHON to its path"
 }
 
+# -I: a file types.py or pip.py in the caller's directory must not take a module's place.
 make_venv() {
   local python
-  if "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
+  if "$venv/bin/python" -I -m pip --version >/dev/null 2>&1; then
     return
   fi
   python=$(find_python)
   progress "Making $venv with $python …"
-  rm -rf -- "$venv"
-  "$python" -m venv "$venv" || fail "cannot create $venv; on Debian: apt install python3-venv"
+  if [[ -e $venv || -L $venv ]]; then mv -- "$venv" "$former"; fi
+  "$python" -I -m venv "$venv" || fail "cannot create $venv; on Debian: apt install python3-venv"
+  cp -p -- "$former"/cli-host-* "$venv/" 2>/dev/null || true # such as the other installations
 }
 
 install_package() {
@@ -144,7 +155,7 @@ install_package() {
   output=$(
     # With one of these, pip would install elsewhere, less or nothing.
     unset PIP_TARGET PIP_PREFIX PIP_ROOT PIP_USER PIP_PYTHON PIP_NO_DEPS PIP_DRY_RUN
-    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$root" 2>&1
+    "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-input "$root" 2>&1
   ) || {
     progress
     printf '%s\n' "$output" >&2
@@ -203,6 +214,7 @@ link_launcher() {
 install_program() {
   make_venv
   install_package
+  rm -rf -- "$former"
   printf '%s\n' "$bin_dir" >"$venv/cli-host-bin-dir"
   write_launcher
   if is_taken; then

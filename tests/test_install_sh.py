@@ -68,7 +68,10 @@ def checkout(
         "CDPATH": str(target.parent),
         "PIP_TARGET": elsewhere,
         "PIP_PREFIX": elsewhere,
+        "GIT_DIR": "/nowhere",
     }
+    # which takes the place of a module that pip imports
+    (target.parent / "types.py").write_text("raise SystemExit('mine')\n")
     done = run("bash", relative, *acme, *bin_dir, env=misled, cwd=target.parent)
     assert done[0] == 0, done
     installed, suggestion = done[1].splitlines()
@@ -115,6 +118,7 @@ def test_the_clone_stays_as_git_has_it(checkout: Path) -> None:
         command, cwd=checkout, capture_output=True, text=True, check=True
     )
     assert done.stdout == ""
+    assert (checkout / ".venv/cli-host-commit").read_text()
 
 
 def test_both_symlinks_run_commands_under_their_names(
@@ -350,6 +354,20 @@ def test_options(
     assert done[0] == status
     assert done[2].startswith(message)
     assert not (tmp_path / ".venv").exists()
+
+
+def test_an_environment_stays_until_there_is_another(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    clone(tmp_path)
+    fails = '#!/bin/sh\ncase $* in *venv*) exit 1 ;; *print*) echo "$0" ;; esac\n'
+    write_tree(tmp_path, {".venv/cli-host-bin-dir": "/mine", "python": fails})
+    (tmp_path / "python").chmod(0o755)
+    python = {"PYTHON": str(tmp_path / "python")}
+    done = run("bash", tmp_path / "install.sh", env={**env, **python})
+    assert (done[0], done[2][:25]) == (1, "install.sh: cannot create")
+    assert os.listdir(tmp_path / ".venv") == ["cli-host-bin-dir"]
+    assert not (tmp_path / ".venv-former").exists()
 
 
 def test_no_python_is_one_line(tmp_path: Path, env: dict[str, str]) -> None:

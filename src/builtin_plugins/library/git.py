@@ -19,6 +19,8 @@ _KEPT_VARIABLES = (  # prefixes of the GIT_ variables that are passed to git
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_SYSTEM",
     "GIT_CONFIG_NOSYSTEM",
+    "GIT_ASKPASS",
+    "GIT_TERMINAL_PROMPT",
 )
 # The configuration of every call, with which git runs no code of a repository and never asks.
 _CONFIGURATION = (
@@ -68,6 +70,15 @@ def login_of(address: str) -> dict[str, str]:
         "GIT_CONFIG_KEY_1": "http.followRedirects",
         "GIT_CONFIG_VALUE_1": "false",
     }
+
+
+def without_repository(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment for git without the variables that may name another repository."""
+    kept = {}
+    for name, value in environ.items():
+        if not name.startswith("GIT_") or name.startswith(_KEPT_VARIABLES):
+            kept[name] = value
+    return kept
 
 
 @dataclass
@@ -144,15 +155,8 @@ class Git:
 
     def _environment(self) -> dict[str, str]:
         """Return the environment of git: no variable of the caller makes it run or ask anything."""
-        environ = {}
-        for name, value in self.environ.items():
-            # The others could name another repository, or a program for passwords.
-            is_of_git = name.startswith(("GIT_", "SSH_ASKPASS"))
-            if not is_of_git or name.startswith(_KEPT_VARIABLES):
-                environ[name] = value
-
         return {
-            **environ,
+            **without_repository(self.environ),
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ALLOW_PROTOCOL": "https:ssh:git:file",
             "GIT_ASKPASS": "true",

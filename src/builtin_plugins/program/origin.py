@@ -137,8 +137,10 @@ def _of_environment() -> Origin:
         install: Command = ("uv", "pip", "install", *place, "--python", python)
         removal: Command = ("uv", "pip", "uninstall", "--python", python)
     elif installer == "pip":
-        install = (python, "-m", "pip", "install")
-        removal = (python, "-m", "pip", "uninstall")
+        # -I: not with a module pip or types of the caller's directory
+        pip = (python, "-I", "-m", "pip")
+        install = (*pip, "install")
+        removal = (*pip, "uninstall")
     else:
         what = f"{environment()}: {installer} installed this program"
         advice = f"it with {installer}"

@@ -8,7 +8,12 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 
-from builtin_plugins.library.git import Git, differing_paths, newer_commit
+from builtin_plugins.library.git import (
+    Git,
+    differing_paths,
+    newer_commit,
+    without_repository,
+)
 from builtin_plugins.program.launcher import is_launcher, launcher_of
 from builtin_plugins.program.origin import (
     Command,
@@ -57,9 +62,10 @@ def update(session: Session, check: bool, format: str) -> None:
     # The old version knows which files the user has changed; the new one cannot know.
     root = session.layout.root
     changed = changed_files(root)
+    environ = without_repository(session.environ)
     for command in origin.commands:
         session.show_lines(shlex.join(command))
-        _run(command, session.environ)
+        _run(command, environ)
     set_aside(root, changed, session.messages.line)
     if is_launcher(launcher):
         _renew(launcher, session)

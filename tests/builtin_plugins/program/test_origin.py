@@ -50,7 +50,7 @@ def test_a_package_managers_program(
 _ADDRESS = "git+https://git.example/cli-host.git"
 # Files of the environment, the command, and whether `self update` runs it.
 MARKS = {
-    "pip": ({}, "{venv}/bin/python -m pip install --upgrade cli-host", True),
+    "pip": ({}, "{venv}/bin/python -I -m pip install --upgrade cli-host", True),
     "uv": (
         {"INSTALLER": "uv\n"},
         "uv pip install --project {venv} --python {venv}/bin/python --upgrade cli-host",
@@ -62,7 +62,7 @@ MARKS = {
     "other": ({"INSTALLER": "poetry 2.1\n"}, "update it with poetry 2.1", False),
     "address": (
         {"direct_url.json": json.dumps({"url": _ADDRESS, "vcs_info": {}})},
-        "{venv}/bin/python -m pip install --upgrade --force-reinstall"
+        "{venv}/bin/python -I -m pip install --upgrade --force-reinstall"
         f" 'cli-host @ {_ADDRESS}'",
         False,
     ),

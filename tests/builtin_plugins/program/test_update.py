@@ -106,7 +106,7 @@ def test_pip_upgrades_a_package(
     (root / "core/lib/os.sh").write_text("# changed\n")
     logger = _add_lines(source, "0.2.0", wheels)
 
-    line = f"{venv}/bin/python -m pip install --upgrade cli-host"
+    line = f"{venv}/bin/python -I -m pip install --upgrade cli-host"
     assert made.run("self", "update", "--check").all == (0, f"{line}\n", "")
     facts = json.loads(made.run("self", "update", "--check", "--format", "json").stdout)
     assert facts == {"version": "0.1.0", "newest": None, "command": line}
@@ -253,7 +253,9 @@ def test_a_clone_is_pulled_and_installed(
     )  # fmt: skip
     _git(clone, "checkout", "--", "LICENSE")
 
-    done = made.run("self", "update")
+    # Neither modules of the caller's directory are imported, nor its repository is pulled.
+    (tmp_path / "types.py").write_text("raise SystemExit('mine')\n")
+    done = made.run("self", "update", env={"GIT_DIR": "/nowhere"}, cwd=tmp_path)
     lines = [f"git -C {clone} pull --ff-only", f"bash {clone}/install.sh"]
     assert (
         done.status,

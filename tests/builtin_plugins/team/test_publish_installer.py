@@ -42,7 +42,7 @@ def test_one_line_leads_to_the_first_command(
     if by == "uv":  # a Python that cannot make environments is not suitable
         uv = Path(sys.executable).with_name("uv")
         (tools / "uv").symlink_to(uv)
-        python = f'#!/bin/sh\ncase "$2" in *ensurepip*) exit 1 ;; esac\n{python[10:]}'
+        python = f'#!/bin/sh\ncase "$*" in *ensurepip*) exit 1 ;; esac\n{python[10:]}'
     for name in ("python3", "python3.14", "python3.13", "python3.12", "python3.11"):
         (tools / name).write_text(python)
         (tools / name).chmod(0o755)

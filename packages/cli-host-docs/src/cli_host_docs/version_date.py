@@ -21,11 +21,15 @@ def date_of_version(root: str) -> str:
         moment = dt.datetime.fromtimestamp(int(epoch), dt.UTC)
         return moment.date().isoformat()
 
+    # A hook of git has variables that name its own repository.
+    environ = {**os.environ}
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        environ.pop(name, None)
     argv = ["git", "-C", root, "log", "-1", "--format=%cs"]
     # -G finds the last commit that changed a line with "version".
     argv += ['-G"version"', "--", "core/cli.json"]
     try:
-        ended = supervise(argv, None, _SECONDS, stderr="drop")
+        ended = supervise(argv, environ, _SECONDS, stderr="drop")
     except OSError:
         return ""  # git is not installed
     if ended.why:

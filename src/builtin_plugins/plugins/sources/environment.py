@@ -59,7 +59,7 @@ def _update_command(name: str) -> str:
         return f"uv tool upgrade {OWN_DISTRIBUTION}"
     if _is_of("pipx_metadata.json"):
         return f"pipx upgrade --include-injected {OWN_DISTRIBUTION}"
-    return f"{shlex.quote(sys.executable)} -m pip install --upgrade {name}"
+    return f"{shlex.quote(sys.executable)} -I -m pip install --upgrade {name}"
 
 
 def _removal_command(name: str) -> str:
@@ -68,7 +68,7 @@ def _removal_command(name: str) -> str:
         return f"uv tool install --reinstall {OWN_DISTRIBUTION}, without --with {name}"
     if _is_of("pipx_metadata.json"):
         return f"pipx uninject {OWN_DISTRIBUTION} {name}"
-    return f"{shlex.quote(sys.executable)} -m pip uninstall {name}"
+    return f"{shlex.quote(sys.executable)} -I -m pip uninstall {name}"
 
 
 def _is_of(receipt: str) -> bool:

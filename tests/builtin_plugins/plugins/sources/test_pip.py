@@ -203,7 +203,7 @@ def test_a_package_in_the_environment(own_environment: Environment) -> None:
         refused = plugin(made, words, "acme-cli")
         assert (refused.status, refused.stderr.splitlines()[-1].partition("; ")[2]) == (
             1,
-            f"{words} it with: {python} -m pip {does} acme-cli",
+            f"{words} it with: {python} -I -m pip {does} acme-cli",
         )
     (python.parent.parent / "uv-receipt.toml").touch()
     assert plugin(made, "update", "acme-cli").stderr.endswith(
