@@ -12,7 +12,7 @@ import pytest
 
 from cli_host_fleet import inventory_file, ssh_config
 from cli_host_fleet.problem import FleetError
-from cli_host_fleet.remembered import recall
+from cli_host_fleet.remembered import DAEMONS, recall, remember
 from conftest import Cli
 
 
@@ -46,10 +46,10 @@ def test_the_home_of_ssh_is_not_that_of_the_environment(
 def test_hosts_of_ssh_config(cli: Cli) -> None:
     shown = cli.fleet("hosts", *cli.on("web*"), "--except", "web0[3-4],web[10-20]")
     assert shown.stdout.splitlines()[:2] == [b"web01", b"web02"]
-    unknown = cli.fleet("hosts", *cli.on("@nobody"))
+    unknown = cli.fleet("hosts", *cli.on("@no:body"))
     assert unknown.status == 2
     # The rest depends on the sources of groups that ClusterShell has on this machine.
-    assert unknown.stderr.startswith("cli fleet hosts: @nobody: no such group, or ")
+    assert unknown.stderr.startswith("cli fleet hosts: @no:body: no such group, or ")
 
 
 def test_all_are_the_hosts_that_ssh_config_names(cli: Cli) -> None:
@@ -88,6 +88,30 @@ def test_a_damaged_list_of_failed_hosts(content: str, tmp_path: Path) -> None:
         recall(str(file), {})
 
 
+@pytest.mark.parametrize(
+    ("host", "origin", "said"),
+    [
+        ("docker:db", {}, "another DOCKER_HOST; export DOCKER_HOST=tcp://one"),
+        ("docker:db", {"DOCKER_HOST": "tcp://two"}, "another DOCKER_HOST; export "),
+        ("kube:prod/db", {"KUBECONFIG": "x"}, "another KUBECONFIG; unset KUBECONFIG"),
+        ("docker:db", {"DOCKER_HOST": "tcp://one", "KUBECONFIG": "x"}, ""),
+        ("podman:db", {"DOCKER_HOST": "tcp://two"}, ""),
+        ("db", {}, ""),
+    ],
+)
+def test_the_failed_hosts_of_another_daemon(
+    host: str, origin: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "failed.json")
+    remember(file, [host], {"DOCKER_HOST": "tcp://one"})
+    origin = {**dict.fromkeys(DAEMONS, ""), **origin}
+    if said:
+        with pytest.raises(FleetError, match=said):
+            recall(file, origin)
+    else:
+        assert recall(file, origin) == [host]
+
+
 def test_groups_of_clustershell(cli: Cli) -> None:
     settings = cli.home / ".config" / "clustershell"
     settings.mkdir(parents=True)
@@ -102,6 +126,7 @@ def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
     port = cli.rig.machines["web02"].port
     own = {
         "ansible_host": "127.0.0.1",
+        "ansible_ssh_host": "",
         "ansible_port": port,
         "ansible_user": "deploy",
         "X": 1,

@@ -99,9 +99,9 @@ def test_another_proxy_command(ways: Ways) -> None:
 
 
 def test_a_proxy_command_that_reads_a_variable(ways: Ways) -> None:
-    config = ways.config("config", ways.proxy("$WAY"))
+    config = ways.config("config", ways.proxy("$CLI_WAY"))
     for name in ("web01", "web02"):
-        assert ways.run(config, {"WAY": str(ways.port(name))}) == name
+        assert ways.run(config, {"CLI_WAY": str(ways.port(name))}) == name
 
 
 def test_a_jump_host_that_has_moved(ways: Ways) -> None:

@@ -17,6 +17,10 @@ from cli_host_fleet.ssh_settings import Settings, parsed
 from cli_host_fleet.transport import Host
 
 _KNOWN_HOSTS = ("userknownhostsfile", "globalknownhostsfile", "revokedhostkeys")
+# what a run of the program sets for itself, which differs each time
+_OF_A_RUN = {
+    *("CLI_RUN", "CLI_RECORDED", "CLI_REPORT_FD", "CLI_SHELL_FILE", "CLI_HOST_INIT")
+}
 _NAME_BYTES = 20  # 40 characters of a socket's path, which is limited to about 100
 
 
@@ -75,9 +79,9 @@ class ConnectionNames:
         except FileNotFoundError:
             yield ""  # somebody has removed the directory
 
-        # The program may read any variable. Those of the run itself differ each time.
+        # The program may read any variable.
         for name, value in sorted(self._environ.items()):
-            if not name.startswith("CLI_"):
+            if name not in _OF_A_RUN:
                 yield f"{name}={value}"
 
     def _addresses(self, name: str) -> bytes:

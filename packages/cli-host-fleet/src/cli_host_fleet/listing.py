@@ -153,7 +153,7 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
         # Both names are in use, and Ansible prefers the second.
         for key in (f"{_CONNECTION}{word}", f"{_CONNECTION}ssh_{word}"):
             ignored.discard(key)
-            if variables.get(key) is not None:
+            if variables.get(key) not in (None, ""):
                 value = str(variables[key])
         return value
 

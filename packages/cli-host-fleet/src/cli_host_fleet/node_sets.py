@@ -82,10 +82,11 @@ class _Groups(GroupResolver):  # type: ignore[misc]
             if group == "all":
                 return self._all_hosts()
 
-        with _explained(f"@{group}"):
+        asked = f"@{namespace}:{group}" if namespace else f"@{group}"
+        with _explained(asked):
             nodes: list[str] = self._inner.group_nodes(group, namespace)
         if not nodes:
-            raise FleetError(f"@{group}: no such group, or the group is empty")
+            raise FleetError(f"{asked}: no such group, or the group is empty")
         for node in nodes:
             check_ranges(node)
         return nodes

@@ -14,6 +14,14 @@ from collections.abc import Mapping, Sequence
 from cli_host_fleet.problem import FleetError
 
 FAILED = "failed"  # the name of the group
+# variables that say where the containers of a place are
+DAEMONS = {
+    "DOCKER_HOST": "docker:",
+    "DOCKER_CONTEXT": "docker:",
+    "CONTAINER_HOST": "podman:",
+    "CONTAINER_CONNECTION": "podman:",
+    "KUBECONFIG": "kube:",
+}
 _IN_A_SET = re.compile(r"@failed(?![\w.:%=+-])")  # but not `@failed_disks`
 
 
@@ -34,20 +42,19 @@ def place(environ: Mapping[str, str], root: str) -> str:
     return f"{state}/cli-host-fleet{root}/failed.json"
 
 
-def remember(file: str, names: Sequence[str], options: Mapping[str, str]) -> None:
+def remember(file: str, names: Sequence[str], origin: Mapping[str, str]) -> None:
     """Write the names of the failed hosts atomically; raises OSError.
 
-    `options` are those that decide what a name means, with their files.
+    `origin` has the options and variables that decide what a name means, with their values.
     """
     directory = os.path.dirname(file)
     os.makedirs(directory, mode=0o700, exist_ok=True)
 
     # Beside the file, because a file moves atomically only within a file system.
-    files = {name: os.path.abspath(path) for name, path in options.items() if path}
     with tempfile.NamedTemporaryFile(
         "w", dir=directory, prefix=".failed-", delete=False
     ) as written:
-        json.dump({"hosts": names, "options": files}, written)
+        json.dump({"hosts": names, "origin": {**origin}}, written)
     os.replace(written.name, file)
 
 
@@ -57,17 +64,17 @@ def forget(file: str) -> None:
         os.unlink(file)
 
 
-def recall(file: str, options: Mapping[str, str]) -> list[str]:
+def recall(file: str, origin: Mapping[str, str]) -> list[str]:
     """Return the failed hosts; raises FleetError if no run is recorded or no host failed.
 
-    `options` has the files of this run. If the last run had others, a name could mean another
-    machine, which is an error, too.
+    `origin` is that of this run. If the last run had another, a name could mean another machine,
+    which is an error, too.
     """
     try:
         with open(file) as opened:
             last = json.load(opened)
         names: list[str] = last["hosts"]
-        files: dict[str, str] = last["options"]
+        former: dict[str, str] = last["origin"]
     except FileNotFoundError:
         raise FleetError("@failed: there is no last run, or it has not ended") from None
     except OSError as failure:
@@ -79,11 +86,15 @@ def recall(file: str, options: Mapping[str, str]) -> list[str]:
 
     if not names:
         raise FleetError("@failed: no host failed in the last run")
-    for name, given in options.items():
-        path = files.get(name, "")
-        if path == (os.path.abspath(given) if given else ""):
+    for name, given in origin.items():
+        value = former.get(name, "")
+        decides = names[0].startswith(DAEMONS.get(name, ""))
+        if value == given or not decides:
             continue
         what = f"@failed: the last run had another {name.strip('-')}"
-        remedy = f"give {name} {shlex.quote(path)}" if path else f"leave out {name}"
+        give, leave_out = f"give {name} ", f"leave out {name}"
+        if name in DAEMONS:
+            give, leave_out = f"export {name}=", f"unset {name}"
+        remedy = give + shlex.quote(value) if value else leave_out
         raise FleetError(f"{what}; {remedy}")
     return names

@@ -86,7 +86,7 @@ def run_or_preview(
     results = carry_out(fleet, job, view)
 
     # `outcome` may end this process by a signal, so it comes last.
-    _remember(program, job, results, targets.files)
+    _remember(program, job, results, targets.origin)
     status = exit_status(results)
     if fleet.signal:
         status = -fleet.signal
@@ -128,7 +128,7 @@ def _row(result: Result, host: Host) -> dict[str, str | int | float | None]:
 
 
 def _remember(
-    program: Program, job: Job, results: Iterable[Result], files: Mapping[str, str]
+    program: Program, job: Job, results: Iterable[Result], origin: Mapping[str, str]
 ) -> None:
     """Write the hosts that failed, as the next `--on @failed` takes them."""
     file = remembered.place(os.environ, program.root)
@@ -140,7 +140,7 @@ def _remember(
 
     # The run is over, so a file that cannot be written is no reason to fail.
     try:
-        remembered.remember(file, failed, files)
+        remembered.remember(file, failed, origin)
     except OSError as failure:
         program.messages.warn(
             f"{file}: {failure.strerror}; @failed does not know this run"

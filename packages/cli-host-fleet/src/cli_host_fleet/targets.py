@@ -34,9 +34,13 @@ class Targets:
     env: tuple[str, ...] = ()
 
     @property
-    def files(self) -> dict[str, str]:
-        """Return the options that decide which machine a name means, with their files or ""."""
-        return {"--inventory": self.inventory, "--ssh-config": self.ssh_config}
+    def origin(self) -> dict[str, str]:
+        """Return the options and variables that decide which machine a name means, or ""."""
+        files = {"--inventory": self.inventory, "--ssh-config": self.ssh_config}
+        origin = {name: os.environ.get(name, "") for name in remembered.DAEMONS}
+        for name, file in files.items():
+            origin[name] = os.path.abspath(file) if file else ""
+        return origin
 
     def hosts(self, program: Program) -> dict[str, Host]:
         """Return the hosts by name, in order; warn about inventory settings that have no effect.
@@ -49,7 +53,7 @@ class Targets:
             return self._contained(place, selection, file, program.messages.warn)
 
         inventory = read_inventory(self.inventory, self.ssh_config)
-        failed = functools.partial(remembered.recall, file, self.files)
+        failed = functools.partial(remembered.recall, file, self.origin)
         warn = program.messages.warn
         users = names_of(
             self.on, self.left_out, inventory, failed, self.user, warn=warn
@@ -84,7 +88,7 @@ class Targets:
         """Return the place that the set names, and the rest; `@failed` has that of the last run."""
         place, selection = place_of(self.on)
         if not place and remembered.is_in(selection):
-            failed = remembered.recall(file, self.files)
+            failed = remembered.recall(file, self.origin)
             place, _ = place_of(failed[0])
             if place and selection != "@failed":
                 what = f"--on {self.on}: @failed has containers of {place}"
@@ -141,7 +145,7 @@ class Targets:
     def _failed_in(self, place: str, file: str) -> list[str]:
         """Return the hosts of `@failed`, which must be in `place`; raises FleetError."""
         names = []
-        for host in remembered.recall(file, self.files):
+        for host in remembered.recall(file, self.origin):
             former_place, name = place_of(host)
             if former_place == place:
                 names.append(name)
