@@ -165,7 +165,7 @@ def stall(content: bytes, at: int) -> Answer:
     """Send `at` bytes and then nothing, with the connection open."""
 
     def answer(handler: Handler) -> None:
-        handler.head(200, content_length=len(content))
+        handler.head(200, content_length=len(content), content_type="text/html")
         handler.wfile.write(content[:at])
         handler.wfile.flush()
         time.sleep(30)
@@ -196,7 +196,7 @@ def drip_head(handler: Handler) -> None:
 
 def reset_after(content: bytes, at: int) -> Answer:
     def answer(handler: Handler) -> None:
-        handler.head(200, content_length=len(content))
+        handler.head(200, content_length=len(content), content_type="text/html")
         handler.wfile.write(content[:at])
         handler.reset()
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builtin_plugins.registry.entry import Entry, Package
+from testing.fork_server import started
 from testing.installation import Made, Result, command
 from testing.plugin_sources import wheel
 
@@ -151,12 +152,13 @@ def answering(made: Made, answers: str, *words: str) -> Result:
     """Run `self plugin WORDS` on a terminal that answers its questions."""
     parent, child = pty.openpty()
     os.write(parent, answers.encode())
+    environ = {"PATH": os.environ["PATH"], "HOME": str(made.home), **made.environ}
     done = subprocess.run(
-        [made.launcher, "self", "plugin", *words],
+        started([str(made.launcher), "self", "plugin", *words], environ),
         stdin=child,
         stderr=child,
         stdout=subprocess.PIPE,
-        env={"PATH": os.environ["PATH"], "HOME": str(made.home), **made.environ},
+        env=environ,
         timeout=300,
         check=False,
         text=True,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +47,21 @@ def first(shared_install: Install, tmp_path_factory: pytest.TempPathFactory) -> 
     return made
 
 
-@pytest.fixture(params=["registry.json", "registry.local.json"])
+FILES = ["registry.json", "registry.local.json"]
+
+
+def _by_day(damages: dict[str, Any], chosen: list[str]) -> list[Any]:
+    """Return each damage of each file; by day, each file has one of those chosen, and no other."""
+    by_day = [*zip(FILES, chosen, strict=True)]
+    rows = []
+    for pair in itertools.product(FILES, damages):
+        file, name = pair
+        marks = () if pair in by_day else pytest.mark.night
+        rows.append(pytest.param(file, damages[name], marks=marks, id=f"{file}-{name}"))
+    return rows
+
+
+@pytest.fixture(params=FILES)
 def file(first: Made, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """Return one of the two files, which alone has the entries, in a copy of the installation."""
     root = tmp_path / "installation"
@@ -80,8 +97,11 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("damage", UNREADABLE.values(), ids=UNREADABLE)
-@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    _by_day(UNREADABLE, ["FIFO", "dangling link"]),
+    indirect=["file"],
+)
 def test_without_a_readable_registry_no_plugin_is_loaded(
     file: Path, damage: Callable[[Path], object]
 ) -> None:
@@ -129,8 +149,9 @@ PARTS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("change", PARTS.values(), ids=PARTS)
-@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("file", "change"), _by_day(PARTS, ["key", "bad name"]), indirect=["file"]
+)
 def test_a_damaged_entry_enables_nothing_and_leaves_the_others(
     file: Path, change: tuple[str, str]
 ) -> None:
@@ -212,6 +233,15 @@ def test_a_kept_version_that_lost_files_is_not_used(
         assert plugin(made, "remove", "acme").status == 0
 
 
+@contextmanager
+def narrow_umask() -> Iterator[None]:
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def test_others_read_what_was_added_under_a_narrow_umask(
     install: Install, tmp_path: Path
 ) -> None:
@@ -220,28 +250,31 @@ def test_others_read_what_was_added_under_a_narrow_umask(
     packed = tmp_path / "packed.tar.gz"
     packed.write_bytes(tar_of(plugin_files("packed/hi")))
     for source in (repository.url, str(packed)):
-        assert (
-            plugin(made, "add", source, preexec_fn=lambda: os.umask(0o077)).status == 0
-        )
+        with narrow_umask():
+            assert plugin(made, "add", source).status == 0
     repository.commit(plugin_files("demo/hi", "new"))
-    assert (
-        plugin(made, "update", "acme", preexec_fn=lambda: os.umask(0o077)).status == 0
-    )
+    with narrow_umask():
+        assert plugin(made, "update", "acme").status == 0
     for path in (made.root / "plugins").rglob("*"):
         mode = path.stat().st_mode & 0o777
         assert mode & 0o044 == 0o044, path
         assert not path.is_dir() or mode & 0o055 == 0o055, path
 
 
-def test_a_pipe_as_hooks_file_hangs_nobody(install: Install, tmp_path: Path) -> None:
+@pytest.mark.night  # it waits for the limit, 10 seconds
+def test_a_pipe_as_hooks_file_hangs_nobody(install: Install) -> None:
     files = plugin_files("demo/hi", name="acme", hooks="hooks.py")
     made = install({f"plugins/acme/{name}": text for name, text in files.items()})
     os.mkfifo(made.root / "plugins/acme/hooks.py")
     for words in ([], ["self", "plugin", "show", "acme"], ["self", "plugin", "list"]):
         assert made.run(*words).status == 0
+
+
+def test_a_pipe_as_hooks_file_is_refused(install: Install, tmp_path: Path) -> None:
+    files = plugin_files("demo/hi", hooks="hooks.py")
     source = write_tree(tmp_path / "other", files)
     os.mkfifo(source / "hooks.py")
-    refused = plugin(made, "add", str(source), "--name", "other")
+    refused = plugin(install(), "add", str(source))
     assert refused.all == (1, "", f"cli: {source}/hooks.py: not a regular file\n")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from builtin_plugins.plugins.change import Change
-from builtin_plugins.plugins.resolution import install_into
+from builtin_plugins.plugins.resolution import install_into, resolve
 from builtin_plugins.registry.entry import Entry, Package
-from host import OperationError
+from host import HostError, OperationError
 from testing.packages import Environment, answering
 from testing.plugin_sources import (
     listed,
@@ -105,19 +106,26 @@ def test_a_source_distribution_among_what_it_needs(
 
 @pytest.mark.parametrize("hostile", ["source", "other"])
 def test_who_agrees_to_one_build_agrees_to_no_other(
-    environment: Environment, tmp_path: Path, hostile: str
+    with_uv: Environment, tmp_path: Path, hostile: str
 ) -> None:
-    """The source that is built, or another package, requires a third one from an address."""
-    made, mark, folder = environment.made, tmp_path / "mark", environment.wheels
-    third = environment.source(wheel(folder, "third", "1.0", "", points={}), mark)
+    """The source that is built, or another package, requires a third one from an address.
+
+    The installer is the pip of the tests' environment: uv refuses that itself.
+    """
+    mark, folder = tmp_path / "mark", with_uv.wheels
+    third = with_uv.source(wheel(folder, "third", "1.0", "", points={}), mark)
     needs = {"source": (), "other": (), hostile: (f"third @ {third.as_uri()}",)}
-    environment.acme("1.0", requires=(*needs,))
+    with_uv.acme("1.0", requires=(*needs,))
     for name, requires in needs.items():
         built = wheel(folder, name, "1.0", "", points={}, requires=requires)
         if name == "source":
-            environment.source(built, tmp_path / "agreed")
-    refused = plugin(made, "add", "pip:acme-cli", "--yes")
-    assert (refused.status, (tmp_path / "agreed").exists()) == (1, True), refused.all
+            with_uv.source(built, tmp_path / "agreed")
+    (tmp_path / "area").mkdir()
+    session = SimpleNamespace(environ=with_uv.made.environment(None))
+    change = Change(session, str(tmp_path / "area"), 60.0)  # type: ignore[arg-type]
+    with pytest.raises(HostError):
+        resolve("acme-cli", change, {"source": "1.0"})
+    assert (tmp_path / "agreed").exists()
     assert not mark.exists()
 
 
@@ -192,7 +200,7 @@ def test_what_is_not_to_be_had_is_not_offered_to_be_built(either: Environment) -
 
 
 def test_a_registry_of_somebody_else_with_odd_packages(
-    environment: Environment, tmp_path: Path
+    with_uv: Environment, tmp_path: Path
 ) -> None:
     team = tmp_path / "team.json"
     entry = {"name": "acme-cli", "kind": "pip", "source": "acme-cli", "version": "1.0"}
@@ -205,16 +213,16 @@ def test_a_registry_of_somebody_else_with_odd_packages(
     ):
         plugins = [{**entry, "packages": [{**good, **odd}]}]
         team.write_text(json.dumps({"version": "1.0.0", "plugins": plugins}))
-        done = plugin(environment.made, "sync", str(team))
+        done = plugin(with_uv.made, "sync", str(team))
         assert (done.status, "expected a" in done.stderr) == (1, True), done.stderr
 
 
 def test_the_order_of_the_registry_decides_between_packages_and_directories(
-    environment: Environment, tmp_path: Path
+    with_uv: Environment, tmp_path: Path
 ) -> None:
     """The package has `cloud disk` in a folder, and declares `cloud py` in code."""
-    made = environment.made
-    environment.place(environment.acme("1.0"))
+    made = with_uv.made
+    with_uv.place(with_uv.acme("1.0"))
     directory = write_tree(tmp_path / "ops", plugin_files("cloud/py", "ops"))
     write_tree(directory, plugin_files("cloud/disk", "ops"))
     refused = plugin(made, "add", str(directory))

@@ -90,16 +90,14 @@ def test_an_index_that_refuses_the_login(
 
 
 def test_an_index_that_does_not_answer(
-    environment: Environment, site: httpserver.Site, tmp_path: Path
+    either: Environment, site: httpserver.Site, tmp_path: Path
 ) -> None:
     """The installer is ended at the time limit, and leaves nothing in TMPDIR."""
     site.add("/simple/acme-cli/", httpserver.stall(b"<", 0))
-    environ = _online(environment, f"{site.address}/simple")
+    environ = _online(either, f"{site.address}/simple")
     environ["TMPDIR"] = str(tmp_path / "tmp")
     (tmp_path / "tmp").mkdir()
-    late = plugin(
-        environment.made, "add", "pip:acme-cli", "--timeout", "2", env=environ
-    )
+    late = plugin(either.made, "add", "pip:acme-cli", "--timeout", "2", env=environ)
     assert (late.status, "not finished within 2 seconds" in late.stderr) == (
         1,
         True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,13 @@ BIN = {
 }
 
 
+def _by_day(chosen: str) -> list[Any]:
+    """Return all kinds of sources; the other two are for the night."""
+    others = [kind for kind in ("directory", "git", "archive") if kind != chosen]
+    night = [pytest.param(kind, marks=pytest.mark.night) for kind in others]
+    return [chosen, *night]
+
+
 def _source(kind: str, tmp_path: Path) -> str:
     if kind == "directory":
         return str(write_tree(tmp_path / "bin", BIN))
@@ -41,7 +49,7 @@ def _source(kind: str, tmp_path: Path) -> str:
     return str(tmp_path / "bin.tar.gz")
 
 
-@pytest.mark.parametrize("kind", ["directory", "git", "archive"])
+@pytest.mark.parametrize("kind", _by_day("archive"))
 def test_scripts_without_any_definition(
     install: Install, tmp_path: Path, kind: str
 ) -> None:
@@ -57,7 +65,7 @@ def test_scripts_without_any_definition(
     assert made.run("acme-db-copy").stdout == "acme-db-copy.sh []"
 
 
-@pytest.mark.parametrize("kind", ["directory", "git", "archive"])
+@pytest.mark.parametrize("kind", _by_day("directory"))
 def test_prefix_and_split(install: Install, tmp_path: Path, kind: str) -> None:
     made = install()
     options = ("--name", "tools", "--prefix", "acme-", "--split", "-")
@@ -118,7 +126,7 @@ def test_scripts_in_a_plugin_of_folders_are_its_own(install: Install) -> None:
     assert made.run("a", "helper").status == 2
 
 
-@pytest.mark.parametrize("kind", ["directory", "git", "archive"])
+@pytest.mark.parametrize("kind", _by_day("git"))
 def test_all_commands_below_a_category(
     install: Install, tmp_path: Path, kind: str
 ) -> None:

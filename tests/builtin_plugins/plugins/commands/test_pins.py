@@ -151,9 +151,17 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize(("options", "words", "scripts"), CHOICES.values(), ids=CHOICES)
-@pytest.mark.parametrize("is_repository", [True, False], ids=["git", "directory"])
-@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("is_repository", "options", "words", "scripts"),
+    [
+        pytest.param(True, *CHOICES["--under"], id="git-under"),
+        pytest.param(False, *CHOICES["--prefix"], id="directory-prefix"),
+        pytest.param(
+            True, *CHOICES["--split"], id="git-split", marks=pytest.mark.night
+        ),
+        pytest.param(False, *CHOICES["--split"], id="directory-split"),
+    ],
+)
 def test_other_words_for_the_commands_of_an_installed_plugin(
     install: Install,
     tmp_path: Path,

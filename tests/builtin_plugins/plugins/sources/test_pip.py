@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from testing import httpserver
+from testing.fork_server import share_server
 from testing.installation import command
 from testing.packages import Environment
 from testing.plugin_sources import hidden, listed, plugin, registry, wheel
@@ -20,14 +21,14 @@ from testing.sweep.ground import fingerprint
 
 
 def test_a_requirement_added_updated_rolled_back_removed(
-    environment: Environment,
+    with_uv: Environment,
 ) -> None:
     """The folder is complete: it also has what the program has, but not cli-host."""
-    made = environment.made
-    before = fingerprint(environment.python.parent.parent)
-    environment.acme("1.0", requires=("needed>=2", "wcwidth", "cli-host"))
-    wheel(environment.wheels, "needed", "2.0", "", points={})
-    wheel(environment.wheels, "wcwidth", "0.99", "", points={})
+    made = with_uv.made
+    before = fingerprint(with_uv.python.parent.parent)
+    with_uv.acme("1.0", requires=("needed>=2", "wcwidth", "cli-host"))
+    wheel(with_uv.wheels, "needed", "2.0", "", points={})
+    wheel(with_uv.wheels, "wcwidth", "0.99", "", points={})
     added = plugin(made, "add", "pip:Acme.CLI")
     assert added.status == 0, added.stderr
     assert added.stdout.startswith(
@@ -35,14 +36,14 @@ def test_a_requirement_added_updated_rolled_back_removed(
         "    cloud disk  disk\nPython hooks: discover_commands\n"
         "packages: needed 2.0, wcwidth 0.99\nadded acme-cli\n"
     )
-    distributions = {path.name for path in environment.folder().glob("*.dist-info")}
+    distributions = {path.name for path in with_uv.folder().glob("*.dist-info")}
     names = ("acme_cli-1.0", "needed-2.0", "wcwidth-0.99")
     assert distributions == {f"{name}.dist-info" for name in names}
     assert made.run("cloud", "py", "x").all == (0, "py 1.0 x\n", "")
     again = plugin(made, "add", "pip:Acme.CLI")
     assert (again.status, "is already installed" in again.stdout) == (0, True)
 
-    environment.acme("2.0", "tape", requires=("needed>=2",))
+    with_uv.acme("2.0", "tape", requires=("needed>=2",))
     said = "acme-cli: 1.0 → 2.0\n  + cloud tape  tape\n  - cloud disk  disk\n"
     dry = plugin(made, "update", "--dry-run")
     assert (dry.status, dry.stdout) == (0, said)
@@ -60,7 +61,21 @@ def test_a_requirement_added_updated_rolled_back_removed(
     assert plugin(made, "remove", "acme-cli").all == (0, "removed acme-cli\n", "")
     assert (listed(made), hidden(made)) == ({}, [])
     assert not (made.root / "plugins/.versions").exists()
-    assert fingerprint(environment.python.parent.parent) == before
+    assert fingerprint(with_uv.python.parent.parent) == before
+
+
+def test_pip_finds_and_installs_a_requirement(environment: Environment) -> None:
+    made = environment.made
+    environment.acme("1.0", requires=("needed>=2", "wcwidth", "cli-host"))
+    wheel(environment.wheels, "needed", "2.0", "", points={})
+    wheel(environment.wheels, "wcwidth", "0.99", "", points={})
+    added = plugin(made, "add", "pip:Acme.CLI")
+    assert added.status == 0, added.stderr
+    assert "\npackages: needed 2.0, wcwidth 0.99\nadded acme-cli\n" in added.stdout
+    distributions = {path.name for path in environment.folder().glob("*.dist-info")}
+    names = ("acme_cli-1.0", "needed-2.0", "wcwidth-0.99")
+    assert distributions == {f"{name}.dist-info" for name in names}
+    assert made.run("cloud", "py", "x").all == (0, "py 1.0 x\n", "")
 
 
 @pytest.mark.night
@@ -190,6 +205,7 @@ def test_two_packages_may_require_a_plugin(with_uv: Environment) -> None:
 def test_a_package_in_the_environment(own_environment: Environment) -> None:
     made = own_environment.made
     own_environment.unpack(own_environment.acme("1.0"))
+    share_server(made.launcher)  # no module of this environment changes from here on
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     row = listed(made)["acme-cli"]
     assert (row["kind"], row["state"], row["version"]) == (
@@ -643,18 +659,18 @@ def test_a_slow_plugin_is_waited_for_once(with_uv: Environment, tmp_path: Path) 
     assert listed(made)["broken-cli"]["state"] == "disabled"
 
 
-def test_two_plugins_of_one_name(environment: Environment) -> None:
-    made = environment.made
-    acme = environment.acme("1.0")
+def test_two_plugins_of_one_name(with_uv: Environment) -> None:
+    made = with_uv.made
+    acme = with_uv.acme("1.0")
     twin = wheel(
-        environment.wheels,
+        with_uv.wheels,
         "twin-cli",
         "1.0",
         "",
         points={"acme-cli": "twin_cli.plugin"},
     )
-    environment.place(acme)
-    environment.place(twin)
+    with_uv.place(acme)
+    with_uv.place(twin)
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     rows = listed(made)
     assert rows["acme-cli"]["state"] == "enabled"
@@ -663,16 +679,16 @@ def test_two_plugins_of_one_name(environment: Environment) -> None:
 
 
 def test_a_run_imports_no_plugin_that_does_not_serve_it(
-    environment: Environment, tmp_path: Path
+    with_uv: Environment, tmp_path: Path
 ) -> None:
-    made = environment.made
+    made = with_uv.made
     mark = tmp_path / "mark"
-    acme = environment.acme("1.0")
+    acme = with_uv.acme("1.0")
     other = wheel(
-        environment.wheels, "broken-cli", "1.0", f"open({str(mark)!r}, 'a').write('x')"
+        with_uv.wheels, "broken-cli", "1.0", f"open({str(mark)!r}, 'a').write('x')"
     )
-    environment.place(acme)
-    environment.place(other)
+    with_uv.place(acme)
+    with_uv.place(other)
     assert made.run("cloud", "py").status == 0
     mark.unlink()
     for words in (

@@ -59,7 +59,7 @@ def _index(site: httpserver.Site, *files: Path) -> str:
         pytest.param("pip", "address", marks=pytest.mark.night),
         pytest.param("pip", "keyring", marks=pytest.mark.night),
         ("uv", "keyring"),
-        ("uv", "netrc"),
+        pytest.param("uv", "netrc", marks=pytest.mark.night),
     ],
     indirect=["either"],
 )
@@ -90,7 +90,6 @@ def test_the_settings_of_the_installer_hold_the_password(
         "PIP_FIND_LINKS": "",
         "PIP_CONFIG_FILE": str(home / ".config/pip/pip.conf"),
         "PIP_NO_CACHE_DIR": "1",
-        "UV_NO_CACHE": "1",
     }
 
     added = plugin(made, "add", "pip:acme-cli", env=environ)
@@ -107,6 +106,7 @@ def test_the_settings_of_the_installer_hold_the_password(
     team = tmp_path / "team.json"
     team.write_text(recorded)
     assert plugin(made, "remove", "acme-cli").status == 0
+    environ["UV_CACHE_DIR"] = str(tmp_path / "cache")  # it knows no page of the index
     synced = plugin(made, "sync", str(team), env=environ)
     assert synced.status == 0, synced.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
