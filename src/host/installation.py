@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 HISTORY_RUNS = 10_000
 HISTORY_DAYS = 90
 _LONGEST_NAME = 200  # bytes of a file name in the cache; file systems allow 255
+_MOST = 1_000_000  # runs, and days, that a history may keep
 
 
 class Layout:
@@ -167,12 +168,12 @@ class Config:
 
 
 def _count(fields: Fields, key: str, usual: int) -> int:
-    """Return a whole number of at least 1. Raises DefinitionError."""
+    """Return a whole number from 1 to a million. Raises DefinitionError."""
     value = fields.typed(key, int, "a whole number")
     if value is None:
         return usual
-    if value < 1:
-        raise fields.refused(key, "expected a whole number of at least 1")
+    if not 1 <= value <= _MOST:
+        raise fields.refused(key, f"expected a whole number from 1 to {_MOST}")
     return int(value)
 
 

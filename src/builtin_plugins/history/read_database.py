@@ -76,14 +76,14 @@ class RunStore:
             values.append(origin)
         for position, word in enumerate(words):
             conditions.append(f"json_extract(words, '$[{position}]') = ?")
-            values.append(word)
+            values.append(_valid(word))
 
         return self._query(conditions, values, limit)
 
     def find(self, beginning: str) -> list[dict[str, Any]]:
         """Return the runs whose ids begin with `beginning`, newest first."""
         conditions = ["start IS NOT NULL", "substr(id, 1, ?) = ?"]
-        return self._query(conditions, [len(beginning), beginning], -1)
+        return self._query(conditions, [len(beginning), _valid(beginning)], -1)
 
     def clear(self, kept: Sequence[str]) -> int:
         """Delete all runs but those with the ids `kept`; return how many."""
@@ -130,6 +130,11 @@ class RunStore:
         with HistoryFile(self.path) as connection:
             rows = connection.execute(statement, (*values, limit)).fetchall()
             return [_run_of(row) for row in rows]
+
+
+def _valid(text: str) -> str:
+    """Return a word of the caller as SQLite can compare it: bytes that are not UTF-8 as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _run_of(row: Sequence[Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import time
 
 from host.caller import RECORD, RECORDED, RUN, is_on, xdg_home
 from host.catalog.run_keys import WAIT, nearest
-from host.errors import HostError, UsageError
+from host.errors import HostError
 from host.processes.process import execute
 from host.record_base import Record
 from host.variables.chain_entry import with_id
@@ -223,7 +223,7 @@ def _wait(
         recorder.begin(unparsed)
     ending = watched.wait()
     ended = ended_run(started, ending)
-    if ending.status == UsageError.status:
+    if ending.status:
         started = unparsed
     if is_over or started is not unparsed:
         recorder.begin(started, ended)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from host.messages import Messages
 
 SCHEMA_VERSION = 2
-BUSY_SECONDS = 2.0  # how long a locked database delays a run
+BUSY_SECONDS = 10.0  # how long a locked database delays the end of a run
 JSON_COLUMNS = frozenset(["words", "arguments", "client", "hosts", "masked"])
 _DAY = 86400  # seconds
 _FIRST_COLUMNS = """
@@ -107,7 +107,7 @@ class RunRecorder:
             self._messages.warn(f"the run is not recorded: {error}")
 
     def _prune(self, connection: sqlite3.Connection) -> None:
-        oldest = utc_time(time.time() - self._config.history_days * _DAY)
+        oldest = utc_time(max(0, time.time() - self._config.history_days * _DAY))
         connection.execute("DELETE FROM runs WHERE start < ?", [oldest])
         # Not those in progress: their ends are still to be written.
         connection.execute(

@@ -11,7 +11,11 @@ from host.launch.demands import records
 from host.launch.history_database import RunRecorder
 from host.launch.history_record import EndedRun, StartedRun, new_id
 from host.launch.plan import Run
-from host.launch.record_this_run import masked_positions, started_run
+from host.launch.record_this_run import (
+    masked_positions,
+    started_run,
+    unparsed_run,
+)
 from host.launch.run_masking import (
     MASK,
     masked_arguments,
@@ -121,7 +125,7 @@ class RecordedRun:
         )
         self._started = started
         if self._recorder is not None:
-            self._recorder.begin(started)
+            self._recorder.begin(unparsed_run(self._run, started))
 
     def environment(self, environ: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment for the command, so that its run is not recorded again.
@@ -165,8 +169,14 @@ class RecordedRun:
             signal=signal,
             hosts=list(results),
         )
+        unparsed = unparsed_run(self._run, started)
+        if status:
+            started = unparsed
         if self._recorder is not None:
-            self._recorder.end(ended)
+            if started is unparsed:
+                self._recorder.end(ended)
+            else:
+                self._recorder.begin(started, ended)
         if hosts and self._calls:
             call_after_run(self._calls, started, ended, self._messages)
 

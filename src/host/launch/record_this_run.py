@@ -54,15 +54,15 @@ def started_run(
 
 
 def unparsed_run(run: "Run", started: StartedRun) -> StartedRun:
-    """Return a run as it is recorded until its command has accepted its words.
+    """Return a run as it is recorded unless it ends with status 0.
 
-    Only click itself parses the words of its commands. Of those that it refuses, any may be a
-    secret, as in `--passwrod=hunter2`.
+    Only click itself parses the words of its commands. Of those that it refuses, or has not reached
+    yet, any may be a secret, as in `--passwrod=hunter2`.
     """
     tree = run.definition.click
     if tree is None or not tree.has_secrets:
         return started
-    masked = [HIDDEN] * len(run.arguments)
+    masked = [HIDDEN] * len(started.arguments)
     return started.replaced(arguments=masked, masked=[*range(len(masked))])
 
 

@@ -277,9 +277,10 @@ def test_secrets_are_masked(made: Made) -> None:
     assert made.run(*line, env={"CLI_RECORD": "1"}).status == 0
     misspelt = ["cloud", "create", "web", "--passwrod=hunter2"]
     assert made.run(*misspelt, env={"CLI_RECORD": "1"}).status == 2
+    made.program.record(("cloud",), misspelt[1:], origin="mcp").finish(1)
     history = made.run("self", "history", "cloud", "--format", "json").stdout
-    [refused, run] = json.loads(history)["runs"]
-    assert refused["arguments"] == ["*" * 8] * 3
+    [called, refused, run] = json.loads(history)["runs"]
+    assert called["arguments"] == refused["arguments"] == ["*" * 8] * 3
     assert run["words"] == ["cloud"]
     mask = "*" * 8
     assert run["arguments"] == [
