@@ -148,7 +148,7 @@ ROWS: Mapping[str, Row] = {
     ),
     "the reader ends first, killed by PIPE": Row(
         "yes; echo $? >&2; kill -PIPE $$; sleep 9",
-        "$RUN | head -2; echo ${PIPESTATUS[0]}",
+        "$RUN | sed -u 2q; echo ${PIPESTATUS[0]}",  # `head` closes its input before it writes
     ),
     "TERM kills": Row(
         f"{_CATCHES % ('USR1', 'USR1')}; {_CATCHES % ('INT', 'INT')}; {_WAITING}",
