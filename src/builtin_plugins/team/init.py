@@ -51,6 +51,8 @@ from host.text import plural
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 _GIT_SECONDS = 60.0
+# A launcher with one of these names could be started in the place of the program.
+_STARTED = ("bash", "env", "git", "pip", "pipx", "python", "python3", "sh", "ssh", "sudo", "uv")
 
 # Appended to the shipped .gitignore, whose own patterns keep some of these files in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{LOCAL}")
@@ -79,6 +81,10 @@ def init_from(
         with begin_change_in(session, above, timeout) as change:
             fetch(source, change)
             own_name = _own_name(change.files, source)  # also checks cli.json
+            if not name and own_name in _STARTED:
+                what = f"core/cli.json names {own_name}, a program that this one starts"
+                remedy = "choose another name with --name NAME"
+                raise OperationError(f"{source.entry.source}: {what}", remedy)
             if not name:
                 name = own_name or session.program
             root = _root(session, directory, name)
@@ -257,23 +263,27 @@ def prepare_git(root: str, environ: Mapping[str, str]) -> None:
     if former and not former.endswith("\n"):
         former += "\n"
 
-    patterns = shipped_files.gitignore().read_text(encoding="utf-8").splitlines()
+    plugins_dir = os.path.join(root, read_config(config_file(root)).plugins_dir)
+    place = os.path.relpath(plugins_dir, root)
     known = former.splitlines()
-    new = [pattern for pattern in (*patterns, *_MORE_IGNORED) if pattern not in known]
-    content = "".join((former, *(f"{pattern}\n" for pattern in new)))
-    os.makedirs(os.path.dirname(exclude), exist_ok=True)
-    atomic.write_file(exclude, content.encode("utf-8", "surrogateescape"))
-    _write_local_registry(root)
+    # What the user has removed since then stays away.
+    if f"/{place}/{LOCAL}" not in known:
+        shipped = shipped_files.gitignore().read_text(encoding="utf-8")
+        text = "\n".join((shipped, *_MORE_IGNORED)).replace("/plugins/", f"/{place}/")
+        new = [pattern for pattern in text.splitlines() if pattern not in known]
+        content = "".join((former, *(f"{pattern}\n" for pattern in new)))
+        os.makedirs(os.path.dirname(exclude), exist_ok=True)
+        atomic.write_file(exclude, content.encode("utf-8", "surrogateescape"))
+    _write_local_registry(plugins_dir)
 
 
-def _write_local_registry(root: str) -> None:
-    """Write the registry of the user's own plugins; the team's registry stays unchanged."""
-    config = read_config(config_file(root))
-    plugins_dir = os.path.join(root, config.plugins_dir)
-    atomic.make_directory(plugins_dir)
-    empty = {"version": registry.FORMAT, "plugins": []}
+def _write_local_registry(plugins_dir: str) -> None:
+    """Write a missing registry of the user's own plugins; the team's stays unchanged."""
     local = registry.local_path(plugins_dir)
-    atomic.write_file(local, json.dumps(empty))
+    if not os.path.lexists(local):
+        atomic.make_directory(plugins_dir)
+        empty = {"version": registry.FORMAT, "plugins": []}
+        atomic.write_file(local, json.dumps(empty))
 
 
 def session_of(session: Session, root: str, name: str, config: str = "") -> Session:

@@ -20,10 +20,11 @@ from builtin_plugins.plugins.sources.parse import parse_source
 from builtin_plugins.program.launcher import launchers_in
 from builtin_plugins.program.shipped_files import CLI_JSON, shipped_files
 from builtin_plugins.registry.entry import VERSIONS
-from host import HostError, OperationError, UsageError
+from host import HostError, OperationError, UsageError, printable
 from host.installation import Config, read_config
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
+_NOT_FOR_PLUGINS = (".git", "core", "config")
 _NOT_COPIED = (".git", ".venv", VERSIONS, "cli.lock", "cli.lock.index", "__pycache__")
 
 
@@ -125,7 +126,7 @@ def check_installation(root: str, called: str) -> None:
 def check_configuration(root: str, called: str, config_in: str = "") -> str:
     """Return the name in the cli.json of a source, or "" if there is no such file.
 
-    Raises HostError if the file is invalid or names a directory outside the installation, and if
+    Raises HostError if the file is invalid or names a directory of others, and if
     the source contains versions of plugins: those in an installation were checked when they were
     fetched, and are used without another check.
 
@@ -159,11 +160,19 @@ def _read_config(root: str, called: str) -> Config:
 
 
 def _check_inside(root: str, called: str, key: str, directory: str) -> None:
-    inside = os.path.join(os.path.realpath(root), "")
+    inside = os.path.realpath(root)
     path = os.path.realpath(os.path.join(root, directory))
-    if not os.path.join(path, "").startswith(inside):
+    if not f"{path}/".startswith(f"{inside}/"):
         what = f"core/cli.json: {key} must be inside the installation"
         remedy = "give a path relative to its root"
+        raise OperationError(f"{called}: {what}", remedy)
+
+    # A plugin with the name `hooks` or `config` would be what git or every run reads.
+    top = os.path.relpath(path, inside).split("/")[0].lower()
+    is_root = top == "." and key == "plugins_dir"
+    if is_root or top in _NOT_FOR_PLUGINS:
+        what = f"core/cli.json: {key} must not be {printable(directory)}"
+        remedy = "choose a directory that contains nothing else"
         raise OperationError(f"{called}: {what}", remedy)
 
 

@@ -1,6 +1,7 @@
 """`self sync`: update an installation to its team's current state."""
 
 import os
+import shlex
 import shutil
 from contextlib import suppress
 
@@ -33,10 +34,10 @@ from builtin_plugins.program.shipped_files import (
     renew,
     replaceable_files,
 )
-from builtin_plugins.registry.entry import VERSIONS, Entry
+from builtin_plugins.registry.directory import dropped_entries
+from builtin_plugins.registry.entry import LOCAL, VERSIONS, Entry
 from builtin_plugins.registry.registry import (
     Registry,
-    local_path,
     read_registry,
     registry_path,
 )
@@ -109,9 +110,8 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
 def _complete(session: Session) -> None:
     """Write what git does not have: its ignore patterns, and the files of this program."""
     root = session.layout.root
-    local = local_path(session.installation.plugins_dir)
     # A repository that was cloned by hand was never prepared by `self init --from`.
-    if has_repository(root) and not os.path.lexists(local):
+    if has_repository(root):
         prepare_git(root, session.environ)
     renew(root, session.messages.line)
 
@@ -158,12 +158,14 @@ def _to_newest(change: Change, yes: bool) -> bool:
     staged = session_of(session, change.files, session.program)
     own = read_registry(session.installation.plugins_dir)
     listed = read_team_registry(staged, address, own.entries)
-    _show_changes(change, staged, old, new, address)
-    session.messages.warn(*listed.problems)
-
     # The new cli.json may name another directory for plugins.
     config = config_file(change.files)
     synced = session_of(session, root, session.program, config)
+    _check_own_plugins(session, synced, git)
+
+    _show_changes(change, staged, old, new, address)
+    session.messages.warn(*listed.problems)
+
     with begin(synced, change.seconds) as transaction:
         coming = Registry(listed.shared, transaction.registry.personal)
         former = transaction.registry
@@ -186,6 +188,28 @@ def _to_newest(change: Change, yes: bool) -> bool:
     return True
 
 
+def _check_own_plugins(session: Session, synced: Session, git: Git) -> None:
+    """Raise OperationError if the team moves its plugins, and the user has plugins beside them."""
+    former = session.installation.plugins_dir
+    newest = synced.installation.plugins_dir
+    if os.path.realpath(former) == os.path.realpath(newest):
+        return
+
+    registry = read_registry(former)
+    own = []
+    if registry.local and registry.local["plugins"]:
+        own += [LOCAL, VERSIONS]
+    for entry in dropped_entries(former, registry):
+        if not git("ls-files", "--", os.path.join(former, entry.name)):
+            own.append(entry.name)
+    if own:
+        paths = [os.path.join(former, name) for name in own]
+        remedy = f"{shlex.join(('mkdir', '-p', newest))} && "
+        remedy += f"{shlex.join(('mv', *paths, newest))}, and run self sync again"
+        what = f"{former}: has plugins of your own, and the team moves its plugins to {newest}"
+        raise OperationError(what, remedy)
+
+
 def _show_other_choices(session: Session, staged: Session, listed: Registry) -> None:
     """Show the plugins whose version stays, but whose entry names other hooks, for example."""
     plugins_dir = session.installation.plugins_dir
@@ -204,8 +228,9 @@ def _show_other_choices(session: Session, staged: Session, listed: Registry) -> 
 
 
 def _choices(entry: Entry) -> tuple[object, ...]:
-    """Return what an entry says about the use of a version, such as its hooks."""
-    return entry.enabled, entry.directory, entry.hooks, entry.scripts, entry.path
+    """Return what an entry says about a version's source and use, such as its hooks."""
+    choices = (entry.enabled, entry.directory, entry.hooks, entry.scripts, entry.path)
+    return (*entry.source_and_ref, *choices)
 
 
 def _write_aside(change: Change, git: Git, old: str, new: str, address: str) -> None:

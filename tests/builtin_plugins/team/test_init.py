@@ -121,6 +121,13 @@ def test_a_tracked_launcher_is_not_used(team: Team) -> None:
         "run git rm core/acme in the source, or use --name\n"
     )
     assert not team.root.exists()
+    team.repository.commit({"core/cli.json": {**CLI, "name": "UV"}})
+    assert team.init().all == (
+        1,
+        "",
+        f"cli: {team.repository.url}: core/cli.json names uv, a program that this one starts; "
+        "choose another name with --name NAME\n",
+    )
     assert team.init("", "--name", "zed").status == 0
 
 
@@ -167,6 +174,10 @@ def test_a_directory_with_files_of_others_stays(team: Team, there: str) -> None:
         (
             {"core/cli.json": {**CLI, "commands_dir": "/tmp"}},
             "commands_dir must be inside the installation",
+        ),
+        (
+            {"core/cli.json": {**CLI, "plugins_dir": "x/../.Git"}},
+            "core/cli.json: plugins_dir must not be x/../.Git; choose a directory that",
         ),
         (
             {"core/cli.json": CLI, "plugins/registry.json": LINKED},

@@ -183,6 +183,11 @@ def test_what_init_refuses_is_refused(team: Team) -> None:
             {**CLI, "plugins_dir": "../out"},
             "core/cli.json: plugins_dir must be inside the installation",
         ),
+        (
+            "core/cli.json",
+            {**CLI, "plugins_dir": "."},
+            "core/cli.json: plugins_dir must not be .; choose a directory",
+        ),
         ("plugins/registry.json", LINKED, "registry.json lists lk in /tmp, outside of"),
         ("plugins/registry.json", "{", "plugins/registry.json:1:2: "),
     ):
@@ -338,8 +343,12 @@ def test_without_git_plugins_and_library_come(team: Team, tmp_path: Path) -> Non
 
 def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) -> None:
     foo = {f"plugins/foo/{name}": text for name, text in plugin_files("foo/hi").items()}
-    team.repository.commit(foo)
-    assert team.colleague.run("self", "sync").status == 0
+    same = registry_of(team.plugin)
+    same["plugins"][0]["source"] += "/.git"
+    team.repository.commit({**foo, "plugins/registry.json": same})
+    done = team.colleague.run("self", "sync")
+    assert done.status == 0
+    assert f"\nops (git, {team.plugin.url}/.git, commit " in done.stdout
     shared = team.root / "plugins/registry.json"
     before = shared.read_bytes()
     own = write_tree(tmp_path / "own", plugin_files("own/hi", says="own"))
@@ -374,6 +383,24 @@ def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) 
         "acme: ops: your team's registry.json lists it; disable the plugin, or remove it from "
         "registry.json for everybody\n",
     )
+
+    listed["plugins"][0] |= {"enabled": True}
+    moved_files = {
+        "core/cli.json": {**CLI, "plugins_dir": "p"},
+        "p/registry.json": listed,
+    }
+    assert run("self", "plugin", "disable", "ops").status == 0
+    team.repository.commit(moved_files, remove=("plugins",))
+    done = run("self", "sync")
+    what = f"acme: {team.root}/plugins: has plugins of your own, and the team moves its "
+    what += f"plugins to {team.root}/p; "
+    assert (done.status, done.stdout) == (1, "")
+    assert done.stderr.startswith(what)
+    remedy = done.stderr.removeprefix(what).removesuffix(", and run self sync again\n")
+    subprocess.run(["sh", "-c", remedy], check=True)
+    assert run("self", "sync").status == 0
+    assert run("own", "hi").all == (0, "own\n", "")
+    assert run("ops", "hi").status == 2
     assert run("self", "plugin", "remove", "own").status == 0
     assert team.status() == ""
 
