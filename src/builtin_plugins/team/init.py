@@ -52,7 +52,19 @@ from host.text import plural
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 _GIT_SECONDS = 60.0
 # A launcher with one of these names could be started in the place of the program.
-_STARTED = ("bash", "env", "git", "pip", "pipx", "python", "python3", "sh", "ssh", "sudo", "uv")
+_STARTED = (
+    "bash",
+    "env",
+    "git",
+    "pip",
+    "pipx",
+    "python",
+    "python3",
+    "sh",
+    "ssh",
+    "sudo",
+    "uv",
+)
 
 # Appended to the shipped .gitignore, whose own patterns keep some of these files in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{LOCAL}")

@@ -392,7 +392,9 @@ def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) 
     assert run("self", "plugin", "disable", "ops").status == 0
     team.repository.commit(moved_files, remove=("plugins",))
     done = run("self", "sync")
-    what = f"acme: {team.root}/plugins: has plugins of your own, and the team moves its "
+    what = (
+        f"acme: {team.root}/plugins: has plugins of your own, and the team moves its "
+    )
     what += f"plugins to {team.root}/p; "
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr.startswith(what)
