@@ -60,31 +60,44 @@ def shown(cases: list[Case]) -> Iterator[str]:
     assert process.wait(60) == 0
 
 
-def run(width: int = 80, **environ: str) -> str:
-    [text] = shown([(width, environ)])
-    return text
+CASES: dict[str, dict[str, str]] = {
+    "terminal": {},
+    "name": {"LABEL": "T\x1b[31m"},
+    "no colour": {"NO_COLOR": "1"},
+    "dumb": {"TERM": "dumb"},
+    "quiet": {"QUIET": "1"},
+}
 
 
-def test_a_terminal_gets_a_bar_with_rate_and_remaining_time() -> None:
-    text = run()
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    shown_in_order = shown([(80, environ) for environ in CASES.values()])
+    return dict(zip(CASES, shown_in_order, strict=True))
+
+
+def test_a_terminal_gets_a_bar_with_rate_and_remaining_time(
+    texts: dict[str, str],
+) -> None:
     for expected in ("Tool", "75%", "100%", "MiB/s", "3.00M/4.00M", "00:0", "\r"):
-        assert expected in text
+        assert expected in texts["terminal"]
 
 
-def test_a_name_is_shown_escaped() -> None:
-    assert "T\\x1b[31m" in run(LABEL="T\x1b[31m")
+def test_a_name_is_shown_escaped(texts: dict[str, str]) -> None:
+    assert "T\\x1b[31m" in texts["name"]
 
 
-def test_the_reason_of_another_attempt_is_a_line_of_its_own() -> None:
-    before, _, after = run(80).partition("connection reset; trying again\r\n")
+def test_the_reason_of_another_attempt_is_a_line_of_its_own(
+    texts: dict[str, str],
+) -> None:
+    before, _, after = texts["terminal"].partition("connection reset; trying again\r\n")
     assert "75%" in before
     assert "100%" in after
 
 
-@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
-def test_a_plain_terminal_gets_no_bar(environ: dict[str, str]) -> None:
-    assert run(**environ) == "connection reset; trying again\r\n"
+@pytest.mark.parametrize("case", ["no colour", "dumb"])
+def test_a_plain_terminal_gets_no_bar(texts: dict[str, str], case: str) -> None:
+    assert texts[case] == "connection reset; trying again\r\n"
 
 
-def test_quiet_shows_nothing() -> None:
-    assert run(QUIET="1") == ""
+def test_quiet_shows_nothing(texts: dict[str, str]) -> None:
+    assert texts["quiet"] == ""

@@ -20,6 +20,7 @@ from host import CommandTree, UsageError
 from host.lock.first_words import files_by_word
 from host.lock.lock import Lock
 from host.lock.plugin import Plugin
+from testing.fork_server import started
 from testing.installation import Made, command
 from testing.plugin_sources import (
     Repository,
@@ -141,12 +142,9 @@ def test_a_name_that_no_plugin_has(install: Install, tmp_path: Path) -> None:
             "",
             "cli: there is no plugin deploi; did you mean deploy?\n",
         )
-        far = plugin(made, *words, "x")
-        assert far.all == (
-            2,
-            "",
-            "cli: there is no plugin x; see: cli self plugin list\n",
-        )
+    far = plugin(made, "show", "x")
+    said = "cli: there is no plugin x; see: cli self plugin list\n"
+    assert far.all == (2, "", said)
 
 
 def test_a_distribution_answers_to_the_names_of_its_entry_points() -> None:
@@ -273,7 +271,9 @@ def test_sync_of_an_entry_that_cannot_be_used(install: Install, tmp_path: Path) 
     )
 
 
-@pytest.mark.parametrize("kind", ["git", "archive", "local"])
+@pytest.mark.parametrize(
+    "kind", ["git", pytest.param("archive", marks=pytest.mark.night), "local"]
+)
 def test_add_brings_back_what_lost_its_files(
     install: Install, tmp_path: Path, kind: str
 ) -> None:
@@ -328,9 +328,11 @@ def test_waiting_for_another_change_is_reported(
     lock = os.open(made.root / "plugins", os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        environ = {"PATH": os.environ["PATH"], "HOME": str(made.home)}
+        words = [str(made.launcher), "self", "plugin", "disable", "acme"]
         waiting = subprocess.Popen(
-            [made.launcher, "self", "plugin", "disable", "acme"],
-            env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+            started(words, environ),
+            env=environ,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -392,6 +394,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("make", BAD_FILES, ids=lambda one: one.__name__)
+@pytest.mark.sampled
 def test_a_bad_file_of_variables_breaks_its_plugin_only(
     install: Install, tmp_path: Path, make: Callable[[Path], None]
 ) -> None:

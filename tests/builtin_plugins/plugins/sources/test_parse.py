@@ -116,6 +116,7 @@ def test_paths(
     "here", [False, True], ids=["nothing here", "a directory here"]
 )
 @pytest.mark.parametrize("word", ["greet", "acme-cli>=1.2", "acme-cli[x]", ".hidden"])
+@pytest.mark.sampled
 def test_a_bare_word_is_neither(
     install: Install,
     tmp_path: Path,
@@ -153,7 +154,15 @@ SITES = {
 }
 
 
-@pytest.mark.parametrize("name", ["a\tb", "a\nb", "a b", "ä;$(x)"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a\tb",
+        "ä;$(x)",
+        pytest.param("a\nb", marks=pytest.mark.night),
+        pytest.param("a b", marks=pytest.mark.night),
+    ],
+)
 def test_a_linked_directory_of_any_name(
     install: Install, tmp_path: Path, name: str
 ) -> None:
@@ -194,8 +203,16 @@ def test_what_pip_is_asked_for_is_no_file_and_no_address(text: str) -> None:
         parse_source(f"pip:{text}")
 
 
+REFS = ["fix/#123", "release!", "ünïcode", "a+b=c@d", "v1.0,x;y|z"]
+
+
+@pytest.mark.parametrize("ref", REFS)
+def test_refs_that_git_allows(ref: str) -> None:
+    assert parse_source("https://h.test/a", ref=ref).entry.ref == ref
+
+
 @pytest.mark.parametrize(
-    "ref", ["fix/#123", "release!", "ünïcode", "a+b=c@d", "v1.0,x;y|z"]
+    "ref", [REFS[0], *(pytest.param(ref, marks=pytest.mark.night) for ref in REFS[1:])]
 )
 def test_branches_that_git_allows(install: Install, tmp_path: Path, ref: str) -> None:
     made = install()
