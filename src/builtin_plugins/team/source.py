@@ -126,8 +126,8 @@ def check_installation(root: str, called: str) -> None:
 def check_configuration(root: str, called: str, config_in: str = "") -> str:
     """Return the name in the cli.json of a source, or "" if there is no such file.
 
-    Raises HostError if the file is invalid or names a directory of others, and if
-    the source contains versions of plugins: those in an installation were checked when they were
+    Raises HostError if the file is invalid or names a directory that it must not name, and if the
+    source contains versions of plugins: those in an installation were checked when they were
     fetched, and are used without another check.
 
     Problems name the source `called`, or `config_in` if cli.json comes from another place.

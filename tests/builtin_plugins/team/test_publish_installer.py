@@ -58,6 +58,7 @@ def test_one_line_leads_to_the_first_command(
     here = tmp_path / "here"
     here.mkdir()
     (here / "uv.toml").write_text("the settings of a stranger")
+    (here / "types.py").write_text("raise SystemExit('of a stranger')")
     for _ in range(2 if by == "uv" else 1):  # a second time changes nothing
         done = subprocess.run(
             ["sh"],
