@@ -86,9 +86,7 @@ def environment(
 ) -> Environment:
     """An installation that the environment with pip runs, which all tests share."""
     venv = environment_of_all / "venv"
-    environment = _environment(venv, environment_of_all, initialised, tmp_path)
-    share_server(environment.made.launcher)
-    return environment
+    return _environment(venv, environment_of_all, initialised, tmp_path)
 
 
 @pytest.fixture(scope="session")

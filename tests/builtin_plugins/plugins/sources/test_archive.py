@@ -159,11 +159,11 @@ HOSTILE = {
     "device": _tar(("a", {"type": tarfile.CHRTYPE, "devmajor": 1, "devminor": 3}, b"")),
     "pipe": _tar(("a", {"type": tarfile.FIFOTYPE}, b"")),
     "twice": _tar(("demo/a", {}, b"x"), ("demo/a", {}, b"y")),
-    "bomb": lambda: _tar(("a", {}, b"\0" * (80 << 20))),  # not packed by each worker
     "cut": tar_of(plugin_files())[:-40],
     "empty": b"",
     "web page": b"<!doctype html>",
     "nothing in it": _tar(("a", {"type": tarfile.DIRTYPE}, b"")),
+    "bomb": lambda: _tar(("a", {}, b"\0" * (80 << 20))),  # not packed by each worker
 }
 
 
