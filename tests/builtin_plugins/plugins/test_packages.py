@@ -104,9 +104,15 @@ def test_a_source_distribution_among_what_it_needs(
     ]
 
 
-@pytest.mark.parametrize("hostile", ["source", "other"])
+@pytest.mark.parametrize(
+    ("hostile", "said"),
+    [
+        ("source", "^source requires third from an address; "),
+        ("other", "^pip install "),
+    ],
+)
 def test_who_agrees_to_one_build_agrees_to_no_other(
-    with_uv: Environment, tmp_path: Path, hostile: str
+    with_uv: Environment, tmp_path: Path, hostile: str, said: str
 ) -> None:
     """The source that is built, or another package, requires a third one from an address.
 
@@ -123,7 +129,7 @@ def test_who_agrees_to_one_build_agrees_to_no_other(
     (tmp_path / "area").mkdir()
     session = SimpleNamespace(environ=with_uv.made.environment(None))
     change = Change(session, str(tmp_path / "area"), 60.0)  # type: ignore[arg-type]
-    with pytest.raises(HostError):
+    with pytest.raises(HostError, match=said):
         resolve("acme-cli", change, {"source": "1.0"})
     assert (tmp_path / "agreed").exists()
     assert not mark.exists()
