@@ -228,7 +228,17 @@ STAGED = {
 }
 
 
-@pytest.mark.parametrize(("name", "content", "told"), STAGED.values(), ids=STAGED)
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        STAGED["command.json"],
+        STAGED["hooks"],
+        *(
+            pytest.param(*STAGED[name], marks=pytest.mark.night)
+            for name in ("plugin.json", "directory", "outside")
+        ),
+    ],
+)
 def test_what_is_wrong_inside_is_named_by_source_and_path(
     install: Install, site: httpserver.Site, name: str, content: Any, told: str
 ) -> None:
