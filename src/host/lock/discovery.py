@@ -4,6 +4,7 @@ from typing import Literal
 
 from host.catalog.declared_commands import Declared
 from host.errors import InstallationError
+from host.hook_marker import OWN_DISTRIBUTION
 from host.installation import Layout, OpenInstallation
 from host.lock.collected import Collected
 from host.lock.entry_points import entry_points, files_of_checkout, import_paths
@@ -52,7 +53,8 @@ def own_commands(layout: Layout) -> list[Declared]:
     """Return the commands that the built-in plugins declare; no installation is needed."""
     collected = Collected({})
     installation = Installation(layout.program, layout.root, "", "", "")
-    collected.query_builtin(entry_points(), ["discover_commands"], installation)
+    points = entry_points(OWN_DISTRIBUTION)
+    collected.query_builtin(points, ["discover_commands"], installation)
     return list(collected.lock().commands)
 
 

@@ -18,18 +18,19 @@ from host.processes.importing import program_path
 _METADATA_FILES = ("entry_points.txt", "METADATA")
 
 
-def entry_points() -> list[Plugin]:
+def entry_points(only: str | None = None) -> list[Plugin]:
     """Return the plugins of installed distributions, sorted by name, the built-in ones first.
 
-    Distributions with unreadable metadata are skipped.
+    Distributions with unreadable metadata are skipped, and all but `only` if that is a name.
     """
     # Fedora's `lib64` is a link to `lib`, and both are on `sys.path`.
     folders = dict.fromkeys(map(os.path.realpath, program_path()))
     plugins = []
-    for distribution in importlib_metadata.distributions(path=list(folders)):
+    path = list(folders)
+    for distribution in importlib_metadata.distributions(name=only, path=path):
         try:
-            path = getattr(distribution, "_path", None)  # no public attribute has it
-            if path and _has_special_file(path):
+            place = getattr(distribution, "_path", None)  # no public attribute has it
+            if place and _has_special_file(place):
                 continue
             # Most distributions have no plugin, and parsing all of their entry points is slow.
             if GROUP in (distribution.read_text("entry_points.txt") or ""):
@@ -53,8 +54,9 @@ def _has_special_file(path: Any) -> bool:
 
 
 def _plugins_of(distribution: Any) -> list[Plugin]:
-    name = str(distribution.metadata["Name"])
-    version = str(distribution.version)
+    metadata = distribution.metadata  # parsed at each access
+    name = str(metadata["Name"])
+    version = str(metadata["Version"])
     is_builtin = name == OWN_DISTRIBUTION
     package = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
     plugins = []
