@@ -25,7 +25,8 @@ from host.installation import Config, read_config
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
 _NOT_FOR_PLUGINS = (".git", "core", "config")
-_NOT_COPIED = (".git", ".venv", VERSIONS, "cli.lock", "cli.lock.index", "__pycache__")
+_CACHES = ("cli.lock", "cli.lock.index")
+_NOT_COPIED = (".git", ".venv", VERSIONS, *_CACHES, "__pycache__")
 
 
 def _has_our_directories(paths: Iterable[str]) -> bool:
@@ -75,7 +76,8 @@ def _clone(source: PluginSource, change: Change) -> None:
     address = source.entry.source
     git = change.git(change.area, source.address)
     options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")
-    git.contact(address, "clone", *options, "--", address, "clone")
+    origin = ("--origin", "origin")  # whatever the user's settings call it
+    git.contact(address, "clone", *options, *origin, "--", address, "clone")
 
     git.directory = os.path.join(change.area, "clone", ".git")
     try:
@@ -106,8 +108,14 @@ def _copy(directory: str, change: Change) -> None:
 def check_installation(root: str, called: str) -> None:
     """Raise OperationError if the directory `root` is not an installation.
 
-    Its subdirectories, such as `core` and `commands`, must be directories, not links to them.
+    Its subdirectories, such as `core` and `commands`, must be directories, not links to them. It
+    must contain no caches: every run would use what they say without a look at the plugins.
     """
+    for name in _CACHES:
+        if os.path.lexists(os.path.join(root, name)):
+            what = f"{called}: contains {name}, which only this program writes"
+            raise OperationError(what, "remove it from the source")
+
     for name in _OURS:
         path = os.path.join(root, name)
         if not os.path.lexists(path):

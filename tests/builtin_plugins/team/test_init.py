@@ -95,6 +95,7 @@ def test_nothing_of_the_source_is_run(team: Team, tmp_path: Path) -> None:
     config.write_text(
         f"[core]\nhooksPath = {tmp_path}/hooks\n"
         f"[init]\ntemplateDir = {tmp_path}/template\n"
+        "[clone]\ndefaultRemoteName = upstream\n"
         f'[filter "evil"]\nsmudge = touch {mark}; cat\nclean = touch {mark}; cat\n'
     )
     for name in ("hooks", "template/hooks"):
@@ -199,7 +200,9 @@ def test_a_source_that_is_none(
     assert os.listdir(team.root.parent) == []
 
 
-@pytest.mark.parametrize("name", [".git/config", "plugins/.versions/x/y/entry.json"])
+@pytest.mark.parametrize(
+    "name", [".git/config", "plugins/.versions/x/y/entry.json", "cli.lock"]
+)
 def test_an_archive_with_what_is_used_unchecked_is_refused(
     team: Team, tmp_path: Path, name: str
 ) -> None:

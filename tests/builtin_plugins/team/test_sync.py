@@ -178,6 +178,7 @@ def test_what_init_refuses_is_refused(team: Team) -> None:
     for file, content, text in (
         ("core/acme", "x", "contains core/acme, which the new launcher would replace"),
         ("plugins/.versions/x", "x", "contains plugins/.versions, which only this"),
+        ("cli.lock", "x", "contains cli.lock, which only this program writes; remove"),
         (
             "core/cli.json",
             {**CLI, "plugins_dir": "../out"},
