@@ -30,7 +30,7 @@ def entry_points(only: str | None = None) -> list[Plugin]:
     for distribution in importlib_metadata.distributions(name=only, path=path):
         try:
             place = getattr(distribution, "_path", None)  # no public attribute has it
-            if place and _has_special_file(place):
+            if place and not _may_have_plugins(place):
                 continue
             # Most distributions have no plugin, and parsing all of their entry points is slow.
             if GROUP in (distribution.read_text("entry_points.txt") or ""):
@@ -41,16 +41,20 @@ def entry_points(only: str | None = None) -> list[Plugin]:
     return sorted(plugins, key=_place)
 
 
-def _has_special_file(path: Any) -> bool:
-    """Return whether one of the metadata files cannot be read: reading a FIFO never ends."""
+def _may_have_plugins(place: Any) -> bool:
+    """Return whether there are entry points, and all can be read: reading a FIFO never ends."""
     for name in _METADATA_FILES:
         try:
-            kind = os.stat(f"{path}/{name}").st_mode
-        except (FileNotFoundError, NotADirectoryError):  # it may be inside a zip
+            kind = os.stat(f"{place}/{name}").st_mode
+        except NotADirectoryError:  # it may be inside a zip
+            continue
+        except FileNotFoundError:
+            if name == "entry_points.txt":
+                return False
             continue
         if not stat.S_ISREG(kind):
-            return True
-    return False
+            return False
+    return True
 
 
 def _plugins_of(distribution: Any) -> list[Plugin]:
