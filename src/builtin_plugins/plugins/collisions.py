@@ -1,5 +1,6 @@
 """Find the commands that several plugins define, and determine which one runs."""
 
+import os
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -45,23 +46,25 @@ def check_collisions(staged: PluginVersion, change: Change, *, force: bool) -> N
 
 
 def check_declared_commands(
-    staged: PluginVersion, change: Change, *, force: bool
+    staged: PluginVersion, change: Change, *, force: bool, root: str = ""
 ) -> None:
-    """Check the commands that a staged package declares in code, as `check_collisions` does.
+    """Check the commands that a package declares in code, as `check_collisions` does.
 
-    This calls the package's hooks, so the user must have agreed to add it. In safe mode, no code is
-    run. Raises PluginError if commands collide, or if the package has no contents.
+    The package is staged, or in `root`. This calls its hooks, so the user must have agreed to add
+    it. In safe mode, and while it is disabled, none of its code is run: `plugin enable` checks it.
+    Raises PluginError if commands collide, or if the package has no contents.
     """
     entry = staged.entry
     session = change.session
-    if session.safe:
+    root = root or change.files
+    if session.safe or not entry.enabled:
         return
-    if not entry.is_package or not change.has_staged_version:
+    if not entry.is_package or not os.path.isdir(root):
         return
 
-    added = _query_staged(entry, change)
+    added = _query_package(entry, change, root)
     session.messages.warn(*added.warnings(session.program))
-    if entry.enabled and _is_empty(added):
+    if _is_empty(added):
         raise PluginError(f"{entry.name}: contains no commands and no hooks")
 
     former, _ = declarations(session.lock_for_inspection, entry)
@@ -69,15 +72,15 @@ def check_declared_commands(
     _check_words(entry, change, new, force=force)
 
 
-def _query_staged(entry: Entry, change: Change) -> Lock:
-    """Return what the hooks of a staged package declare."""
+def _query_package(entry: Entry, change: Change, root: str) -> Lock:
+    """Return what the hooks of the package in `root` declare."""
     # Imported here: other kinds of plugins need none of these.
     from builtin_plugins.plugins import package_folder
     from host.lock.discovery import query_package
     from host.records import PluginPackage
 
-    folders = tuple(make_source(entry).folders(change.files))
-    points = package_folder.entry_points(entry.name, change.files)
+    folders = tuple(make_source(entry).folders(root))
+    points = package_folder.entry_points(entry.name, root)
     package = PluginPackage(entry.name, folders, points, entry.under)
 
     change.session.make_packages_importable()
@@ -173,7 +176,7 @@ def _earlier_plugins(entry: Entry, change: Change) -> set[str]:
     """
     earlier = {""}
     for other in change.registry.entries.values():
-        if other.name == entry.name:
+        if other.name == entry.name and not entry.is_in_environment:
             break
         if not other.is_in_environment:
             earlier.add(other.name)

@@ -6,12 +6,15 @@ import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from builtin_plugins.plugins.change import Change
+from builtin_plugins.plugins.collisions import check_declared_commands
 from builtin_plugins.plugins.resolution import install_into, resolve
 from builtin_plugins.registry.entry import Entry, Package
+from builtin_plugins.registry.version import PluginVersion
 from host import HostError, OperationError
 from testing.packages import Environment, answering
 from testing.plugin_sources import (
@@ -61,6 +64,14 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     failed = plugin(made, "update", "--yes")
     assert failed.status == 1
     assert "`backend.get_requires_for_build_wheel` failed" in failed.stderr
+
+
+def test_a_disabled_package_is_not_asked_for_its_commands(tmp_path: Path) -> None:
+    session: Any = SimpleNamespace(safe=False)
+    change = Change(session, str(tmp_path), 1.0)
+    (tmp_path / "version/tree").mkdir(parents=True)
+    disabled = PluginVersion(Entry("acme", "pip", enabled=False))
+    check_declared_commands(disabled, change, force=True)
 
 
 def test_only_what_the_user_agreed_to_is_built(tmp_path: Path) -> None:

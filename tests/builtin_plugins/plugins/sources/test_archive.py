@@ -343,11 +343,14 @@ def test_an_update_takes_no_command_of_a_later_plugin(
     plugin(made, "disable", "later")
     assert plugin(made, "update", "first").status == 0
     plugin(made, "enable", "later")
+    plugin(made, "disable", "first")
+    assert plugin(made, "enable", "first").stderr == done.stderr
+    assert made.run("demo", "hi").stdout == "later\n"
     site.add("/third.tar.gz", tar_of(plugin_files("demo/hi", "third")))
     forced = plugin(made, "add", f"{site.address}/third.tar.gz", "--force")
     assert forced.status == 0
     assert (
-        "demo hi is already a command of the plugin first; the existing command is used"
+        "demo hi is already a command of the plugin later; the existing command is used"
         in forced.stderr
     )
-    assert made.run("demo", "hi").stdout == "first\n"
+    assert made.run("demo", "hi").stdout == "later\n"
