@@ -233,14 +233,17 @@ def _decoded_byte(escape: re.Match[str]) -> str:
 
 @self_command("history clear", "Delete all recorded runs", YES)
 def history_clear(session: Session, yes: bool) -> None:
-    """Delete all recorded runs but those that are still in progress."""
+    """Delete all recorded runs but those that are still in progress, perhaps on another machine."""
     store = run_store(session)
     question = "Delete the history of this installation?"
     session.ask_to_continue(question, yes, "nothing was deleted")
 
-    started = store.select(running=True)
-    kept = [run["id"] for run in started if _is_alive(run)]
-    session.show_lines(f"deleted {store.clear(kept)} runs")
+    here = os.uname().nodename
+    lost = []
+    for run in store.select(running=True):
+        if run["host"] == here and not _is_alive(run):
+            lost.append(run["id"])
+    session.show_lines(f"deleted {store.clear(lost)} runs")
 
 
 def run_store(session: Session) -> RunStore:

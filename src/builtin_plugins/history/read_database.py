@@ -85,14 +85,14 @@ class RunStore:
         conditions = ["start IS NOT NULL", "substr(id, 1, ?) = ?"]
         return self._query(conditions, [len(beginning), _valid(beginning)], -1)
 
-    def clear(self, kept: Sequence[str]) -> int:
-        """Delete all runs but those with the ids `kept`; return how many."""
+    def clear(self, lost: Sequence[str]) -> int:
+        """Delete all runs that have ended, and those with the ids `lost`; return how many."""
         if not self.exists:
             return 0
-        places = ", ".join(["?"] * len(kept))
-        statement = f"DELETE FROM runs WHERE id NOT IN ({places})"  # noqa: S608 - only places
+        places = ", ".join(["?"] * len(lost))
+        statement = f"DELETE FROM runs WHERE status IS NOT NULL OR id IN ({places})"  # noqa: S608
         with HistoryFile(self.path) as connection, connection:
-            return connection.execute(statement, [*kept]).rowcount
+            return connection.execute(statement, [*lost]).rowcount
 
     def check(self) -> None:
         """Raise OperationError if the database cannot be used or is damaged."""

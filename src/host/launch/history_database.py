@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     from host.messages import Messages
 
 SCHEMA_VERSION = 2
-BUSY_SECONDS = 10.0  # how long a locked database delays the end of a run
+# How long a locked database delays a run: its end, and its start, when the limit of its time and
+# the signals for it wait, too.
+BUSY_SECONDS = 10.0
+_START_SECONDS = 0.5
 JSON_COLUMNS = frozenset(["words", "arguments", "client", "hosts", "masked"])
 _DAY = 86400  # seconds
+_LONGEST_RUN = 30 * _DAY  # of a run that is not removed although it began too long ago
 _FIRST_COLUMNS = """
     id TEXT PRIMARY KEY,
     start TEXT,
@@ -56,8 +60,15 @@ _CHANGES = (
 )
 
 
+class MomentaryError(OperationError):
+    """The database is locked, or its disk is full: a moment later, it may be possible."""
+
+
 class RunRecorder:
-    """Writes a run to the history. Whatever goes wrong is one warning, and never stops a run."""
+    """Writes a run to the history. Whatever goes wrong is one warning, and never stops a run.
+
+    If the start cannot be written at once, it is written with the end.
+    """
 
     def __init__(
         self, run: "Run", messages: "Messages", seconds: float = BUSY_SECONDS
@@ -67,6 +78,7 @@ class RunRecorder:
         self._messages = messages
         self._seconds = seconds
         self._has_failed = False
+        self._unwritten: StartedRun | None = None
 
     def begin(self, started: "StartedRun", ended: "EndedRun | None" = None) -> None:
         """Write the start of a run, or write it again; remove what is too old or too much.
@@ -79,37 +91,61 @@ class RunRecorder:
         names, values = _columns(record)
         places = ", ".join(["?"] * len(names))
         updates = ", ".join([f"{name} = excluded.{name}" for name in names])
-        self._write(
+        statement = (
             f"INSERT INTO runs ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - constants
-            f" ON CONFLICT (id) DO UPDATE SET {updates}",
-            values,
-            prunes=True,
+            f" ON CONFLICT (id) DO UPDATE SET {updates}"
         )
+        self._unwritten = None
+        if ended is not None:
+            self._write(statement, values, self._seconds, prunes=True)
+            return
+        try:
+            self._write(statement, values, _START_SECONDS, prunes=True)
+        except MomentaryError:
+            self._unwritten = started
 
     def end(self, ended: "EndedRun") -> None:
-        """Write the end of a run that has been written. Without its start, nothing is written."""
+        """Write the end of a run of which `begin` had the start."""
+        if self._unwritten is not None:
+            self.begin(self._unwritten, ended)
+            return
         names, values = _columns(ended.values())
         updates = ", ".join([f"{name} = ?" for name in names])
-        self._write(f"UPDATE runs SET {updates} WHERE id = ?", [*values, ended.id])  # noqa: S608
+        self._write(
+            f"UPDATE runs SET {updates} WHERE id = ?",  # noqa: S608 - constants
+            [*values, ended.id],
+            self._seconds,
+        )
 
     def _write(
-        self, statement: str, values: "list[Any]", *, prunes: bool = False
+        self,
+        statement: str,
+        values: "list[Any]",
+        seconds: float,
+        *,
+        prunes: bool = False,
     ) -> None:
+        """Run a statement. Raises MomentaryError if that fails at the start of a run."""
         if self._has_failed:
             return
         try:
-            with HistoryFile(self._path, self._seconds) as connection, connection:
+            with HistoryFile(self._path, seconds) as connection, connection:
                 connection.execute(statement, values)
                 if prunes:
                     self._prune(connection)
         except OperationError as error:
+            if isinstance(error, MomentaryError) and seconds == _START_SECONDS:
+                raise
             self._has_failed = True
             self._messages.warn(f"the run is not recorded: {error}")
 
     def _prune(self, connection: sqlite3.Connection) -> None:
-        oldest = utc_time(max(0, time.time() - self._config.history_days * _DAY))
-        connection.execute("DELETE FROM runs WHERE start < ?", [oldest])
         # Not those in progress: their ends are still to be written.
+        oldest = max(0, time.time() - self._config.history_days * _DAY)
+        connection.execute(
+            "DELETE FROM runs WHERE start < ? AND (status IS NOT NULL OR start < ?)",
+            [utc_time(oldest), utc_time(max(0, oldest - _LONGEST_RUN))],
+        )
         connection.execute(
             "DELETE FROM runs WHERE start <"
             " (SELECT start FROM runs ORDER BY start DESC LIMIT 1 OFFSET ?)"
@@ -189,13 +225,13 @@ class HistoryFile:
         what = str(failure)
         if isinstance(failure, OSError):
             what = failure.strerror or what
-        remedy = ""
+        what = f"the history cannot be used: {what}"
         if isinstance(failure, sqlite3.OperationalError):
-            pass  # it is about the moment: a lock, or a full disk
-        elif isinstance(failure, sqlite3.DatabaseError):
+            return MomentaryError(Problem(self._path, what))
+        remedy = ""
+        if isinstance(failure, sqlite3.DatabaseError):
             remedy = "move the file away to begin a new history"
-        problem = Problem(self._path, f"the history cannot be used: {what}", remedy)
-        return OperationError(problem)
+        return OperationError(Problem(self._path, what, remedy))
 
     def _close(self) -> None:
         if self._connection is not None:

@@ -38,7 +38,7 @@ _LOGIN = r"(?<=[:/]/)(?!/)[^/?#\s]*(?=@)"
 _BARE_LOGIN = r"(?<!\S)[^\s/?#:]*:[^\s/?#]+(?=@)"
 # If the text after a colon is not a port, it is probably a password with a slash or a blank.
 _BROKEN_LOGIN = (
-    r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
+    r"(?<=[:/]/)[^\s/?#:@\[]*:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
     # The path of a database has no @: here, even `5432/` is the beginning of a password.
     r"|(?:(?<=\bpostgres://)|(?<=\bpostgresql://))[^\s/?#:@]*:[^\s?#@]*(?=@)"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import select
 import shutil
 import sqlite3
 import subprocess
@@ -371,8 +372,16 @@ def test_clear_deletes_all_but_living_runs(install: Callable[..., Made]) -> None
     lost.kill()
     lost.communicate()
     living = started()
+    with sqlite3.connect(database_of(made)) as connection:
+        connection.execute(
+            "INSERT INTO runs (id, start, words, arguments, directory, user, host, version, plugin,"
+            " origin, outer, process) SELECT 'elsewhere', start, words, arguments, directory, user,"
+            " 'another', version, plugin, origin, outer, 1 FROM runs LIMIT 1"
+        )
     assert made.run("self", "history", "clear", "--yes").stdout == "deleted 2 runs\n"
-    assert [run["status"] for run in runs(made)] == [None]
+    assert [run["status"] for run in runs(made)] == [None, None]
+    with sqlite3.connect(database_of(made)) as connection:
+        connection.execute("DELETE FROM runs WHERE id = 'elsewhere'")
     living.communicate(b"end\n")
     [run] = runs(made)
     assert (run["status"], run["words"]) == (0, ["s"])
@@ -405,6 +414,29 @@ def test_a_locked_database_is_waited_for(tmp_path: Path) -> None:
         connection.execute("BEGIN EXCLUSIVE")
         with pytest.raises(OperationError, match="database is locked"):
             HistoryFile(str(path), seconds=0.05).__enter__()
+
+
+def test_a_locked_database_keeps_no_signal_from_a_run(
+    install: Callable[..., Made],
+) -> None:
+    """Its start is written with its end."""
+    made = install({"commands/s": script("echo ready; read line", record=True)})
+    made.run("s")
+    with sqlite3.connect(database_of(made)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        process = subprocess.Popen(
+            [made.launcher, "s"],
+            env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.terminate()
+        ended, _, _ = select.select([process.stdout], [], [], 5)
+        assert ended
+    process.communicate()
+    assert [run["status"] for run in runs(made)] == [143, 1]
 
 
 def _make_newer(database: Path) -> None:

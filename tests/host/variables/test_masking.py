@@ -81,6 +81,8 @@ def test_what_is_masked_as_other_programs_write_it(secret: str, text: str) -> No
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
+        ("redis://:hun/ter2@cache:6379/0", "redis://…@cache:6379/0"),
+        ("redis://cache:6379/0?x=a@b", "redis://cache:6379/0?x=a@b"),
         ("Server=db;UID=sa;PWD=hunter2;x=1", "Server=db;UID=sa;PWD=…;x=1"),
         ("host=db;pass=hunter2", "host=db;pass=…"),
         ("https://host/x?pat=hunter2&path=/x", "https://host/x?pat=…&path=/x"),
