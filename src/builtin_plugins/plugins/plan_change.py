@@ -73,3 +73,10 @@ def is_same_version(entry: Entry, former: Entry) -> bool:
 def has_other_choices(entry: Entry, former: Entry) -> bool:
     """Return whether the user has chosen other command words or PATH folders than before."""
     return (entry.scripts, entry.path) != (former.scripts, former.path)
+
+
+def is_unchanged(entry: Entry, former: Entry) -> bool:
+    """Return whether an entry has the version, source, pin and choices that it had before."""
+    if entry.pinned != former.pinned or has_other_choices(entry, former):
+        return False
+    return is_same_version(entry, former)

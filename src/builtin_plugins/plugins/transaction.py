@@ -22,7 +22,14 @@ from builtin_plugins.library.files.undo import undoing
 from builtin_plugins.library.git import Git
 from builtin_plugins.library.versioned_directory import staging
 from builtin_plugins.plugins.change import Change
-from builtin_plugins.plugins.plan_change import Add, Nothing, Plan, Restore, plan_change
+from builtin_plugins.plugins.plan_change import (
+    Add,
+    Nothing,
+    Plan,
+    Restore,
+    is_unchanged,
+    plan_change,
+)
 from builtin_plugins.plugins.sources.base import make_source
 from builtin_plugins.registry.directory import (
     ENTRY_FILE,
@@ -128,7 +135,13 @@ class Transaction:
         if former is None and plan.former is not None:
             what = f"{plan.entry.name} was removed meanwhile; nothing was changed"
             raise PluginError(what)
-        if former is None or not isinstance(plan, Add):
+        if former is None or isinstance(current, Nothing):
+            return current
+        if plan.former is not None:
+            # What the user chose in another process meanwhile must not be lost.
+            if not is_unchanged(former, plan.former):
+                what = f"{plan.entry.name} was changed by another process meanwhile"
+                raise PluginError(what, "run the command again")
             return current
 
         # Another process has added a plugin of this name meanwhile.

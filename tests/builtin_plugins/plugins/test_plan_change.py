@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from builtin_plugins.plugins.plan_change import (
@@ -10,6 +12,7 @@ from builtin_plugins.plugins.plan_change import (
     Plan,
     Restore,
     Update,
+    is_unchanged,
     plan_change,
 )
 from builtin_plugins.registry.entry import Entry
@@ -51,3 +54,18 @@ def test_plans(
     assert plan.former == recorded
     if recorded is not None:
         assert plan.entry.enabled is recorded.enabled
+
+
+@pytest.mark.parametrize(
+    ("facts", "unchanged"),
+    [
+        ({"enabled": True, "installedAt": "later"}, True),
+        ({"commit": "2" * 40}, False),
+        ({"ref": "v1"}, False),
+        ({"pinned": True}, False),
+        ({"scripts": {"under": "a"}}, False),
+        ({"path": ()}, False),
+    ],
+)
+def test_what_another_process_changed(facts: dict[str, Any], unchanged: bool) -> None:
+    assert is_unchanged(_ONE.replaced(**facts), _ONE) is unchanged
