@@ -1,5 +1,7 @@
 """`self plugin rollback`."""
 
+from collections.abc import Mapping
+
 from builtin_plugins.plugins.collisions import check_collisions
 from builtin_plugins.plugins.inventory import named_plugin
 from builtin_plugins.plugins.plan_change import Nothing
@@ -57,7 +59,9 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
 
 def _target(entry: Entry, chosen: Entry) -> Entry:
     """Return the entry to install: the chosen version's, except for what the user chose since."""
-    target = chosen.replaced(enabled=entry.enabled)
+    target = chosen.replaced(enabled=entry.enabled, scripts=_scripts(entry, chosen))
+    if entry.path == ():
+        target = target.replaced(path=())
     # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
     is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
     kept = target.replaced(source=entry.source)
@@ -65,6 +69,20 @@ def _target(entry: Entry, chosen: Entry) -> Entry:
     if is_fixed or kept.version_dir != target.version_dir:
         return target
     return kept
+
+
+def _scripts(entry: Entry, chosen: Entry) -> Mapping[str, str | bool] | None:
+    """Return the user's words for commands; `chosen` decides whether its files are commands."""
+    words = {**(entry.scripts or {})}
+    words.pop("files", None)
+    if entry.is_package:
+        return words or None
+
+    has_files = chosen.scripts is not None and chosen.scripts.get("files") is not False
+    # An option about the names of files makes them commands.
+    if has_files or words.keys() - {"under"}:
+        return words
+    return {"files": False, **words} if words else None
 
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:

@@ -219,15 +219,18 @@ def test_choices_are_combined_and_taken_back(install: Install, tmp_path: Path) -
     assert (scripts(), registry(made)["tools"]["path"]) == ({}, [])
 
     assert plugin(made, "add", folders.url).status == 0
-    assert plugin(made, "add", folders.url, "--under", "ops").status == 0
-    assert made.run("ops", "demo", "hi").stdout == "one\n"
-    # A later version keeps the choice, and so does a rollback to the version that got it.
     folders.commit(plugin_files("demo/hi", "two"))
     assert plugin(made, "update", "folders").status == 0
+    assert plugin(made, "add", folders.url, "--under", "ops").status == 0
     assert made.run("ops", "demo", "hi").stdout == "two\n"
+    # A rollback to a version without the choice keeps it, and so does a later version.
     assert plugin(made, "rollback", "folders").status == 0
     assert made.run("ops", "demo", "hi").stdout == "one\n"
+    assert plugin(made, "update", "folders").status == 0
+    assert made.run("ops", "demo", "hi").stdout == "two\n"
     assert plugin(made, "add", folders.url, "--under", "").status == 0
+    assert scripts("folders") is None
+    assert plugin(made, "rollback", "folders").status == 0
     assert scripts("folders") is None
     assert made.run("demo", "hi").stdout == "one\n"
 
