@@ -210,6 +210,36 @@ def test_files_of_groups_that_are_not_valid(
     assert groups_of(Inventory({})) in ([], ["web"])
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "selected"),
+    [
+        ("x.yaml", "x: {all: 'web1,db1', web: web3}", ["db1", "new1", "web1"]),
+        ("x.yaml", "x: {web: '@a', a: 'web[1-2]', b: ''}", ["new1", "web1", "web2"]),
+        ("x.conf", "[x]\nmap: echo $GROUP[1-2]\nlist: echo a", ["a1", "a2", "new1"]),
+        ("x.conf", "[x]\nmap: echo web1", "the group source 'x' has no `list`"),
+    ],
+)
+@pytest.mark.parametrize("wanted", ["@all", "@*", "*", "@x:*"])
+def test_all_hosts_of_a_source(
+    wanted: str,
+    name: str,
+    content: str,
+    selected: list[str] | str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without `all`, those of its groups: none may be missing where hosts are left out."""
+    main = "[Main]\ndefault: x\nautodir: $CFGDIR\nconfdir: $CFGDIR\n"
+    (tmp_path / "groups.conf").write_text(main)
+    (tmp_path / name).write_text(content)
+    monkeypatch.setenv("CLUSTERSHELL_CFGDIR", str(tmp_path))
+    if isinstance(selected, str):
+        with pytest.raises(FleetError, match=selected):
+            names_of(f"new1,{wanted}", "", Inventory({}), list)
+        return
+    assert [*names_of(f"new1,{wanted}", "", Inventory({}), list)] == selected
+
+
 def test_a_thousand_hosts_keep_their_order() -> None:
     names = names_of("n[0001-1000]", "", Inventory({}), list)
     assert list(names) == [f"n{number:04}" for number in range(1, 1001)]

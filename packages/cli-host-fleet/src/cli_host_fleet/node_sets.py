@@ -26,6 +26,7 @@ from ClusterShell.NodeUtils import (
     GroupResolverSourceError,
     GroupSource,
     GroupSourceError,
+    GroupSourceNoUpcall,
     GroupSourceQueryFailed,
 )
 
@@ -93,9 +94,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
 
     def all_nodes(self, namespace: str | None = None) -> list[str]:
         if namespace:
-            with _explained(f"@{namespace}:*"):
-                nodes: list[str] = self._inner.all_nodes(namespace)
-            return nodes
+            return self._listed(namespace)
 
         # These are the hosts that a wildcard can match. ClusterShell takes % for its own.
         nodes = self._all_hosts()
@@ -106,14 +105,24 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         return nodes
 
     def _all_hosts(self) -> list[str]:
-        try:
-            nodes: list[str] = self._inner.all_nodes()
-        except GroupSourceQueryFailed as failure:
-            # Without its hosts, `--except 'web*'` would leave out too few.
-            raise _failed_source("@all", failure) from None
-        except (GroupResolverError, GroupSourceError):
-            nodes = []  # there is no group source, or it cannot list all hosts
+        nodes = []
+        # Without its hosts, `--except 'web*'` would leave out too few.
+        source = self._inner.default_source_name
+        if source:
+            nodes = self._listed(source)
         return [*nodes, *self._known, *self._selected()]
+
+    def _listed(self, namespace: str) -> list[str]:
+        """Return all hosts of a source: without `all`, those of its groups, as in ClusterShell."""
+        nodes: list[str] = []
+        with _explained(f"@{namespace}:*"):
+            try:
+                nodes += self._inner.all_nodes(namespace)
+            except GroupSourceNoUpcall:
+                for group in self._inner.grouplist(namespace):
+                    if self._inner.group_nodes(group, namespace):  # an empty one is no error here
+                        nodes += self.group_nodes(group, namespace)
+        return nodes
 
     def grouplist(self, namespace: str | None = None) -> list[str]:
         with _explained(f"@@{namespace or ''}"):
@@ -129,13 +138,12 @@ def _explained(asked: str) -> Iterator[None]:
     except GroupResolverSourceError:
         raise FleetError(f"{asked}: no such group, or no such source") from None
     except GroupSourceQueryFailed as failure:
-        raise _failed_source(asked, failure) from None
-
-
-def _failed_source(asked: str, failure: GroupSourceQueryFailed) -> FleetError:
-    # Its text is the line of shell that the source ran, which can contain passwords.
-    source = failure.group_source.name
-    return FleetError(f"{asked}: the group source {source!r} failed")
+        # Its text is the line of shell that the source ran, which can contain passwords.
+        source = failure.group_source.name
+        raise FleetError(f"{asked}: the group source {source!r} failed") from None
+    except GroupSourceNoUpcall as failure:
+        source = failure.group_source.name
+        raise FleetError(f"{asked}: the group source {source!r} has no `list`") from None
 
 
 def groups_of(inventory: Inventory) -> list[str]:
