@@ -120,7 +120,9 @@ class _Groups(GroupResolver):  # type: ignore[misc]
                 nodes += self._inner.all_nodes(namespace)
             except GroupSourceNoUpcall:
                 for group in self._inner.grouplist(namespace):
-                    if self._inner.group_nodes(group, namespace):  # an empty one is no error here
+                    if self._inner.group_nodes(
+                        group, namespace
+                    ):  # an empty one is no error here
                         nodes += self.group_nodes(group, namespace)
         return nodes
 
@@ -143,7 +145,9 @@ def _explained(asked: str) -> Iterator[None]:
         raise FleetError(f"{asked}: the group source {source!r} failed") from None
     except GroupSourceNoUpcall as failure:
         source = failure.group_source.name
-        raise FleetError(f"{asked}: the group source {source!r} has no `list`") from None
+        raise FleetError(
+            f"{asked}: the group source {source!r} has no `list`"
+        ) from None
 
 
 def groups_of(inventory: Inventory) -> list[str]:
