@@ -297,18 +297,22 @@ def _differs(old: Definition, new: Definition) -> bool:
 
 
 def _own_files(command: Definition) -> dict[str, bytes]:
-    """Return the contents of a command's files by name; {} if they cannot be read."""
+    """Return the contents of a command's files by path; {} if they cannot be read."""
     # A script stands among other commands; the files beside it are not its own.
-    paths: Iterable[Path] = [Path(command.file)]
+    paths = [Path(command.file)]
     is_folder = bool(command.file) and not command.is_script
+    folder = Path(command.directory)
 
     contents = {}
     try:
         if is_folder:
-            paths = Path(command.directory).iterdir()
+            paths = [*folder.iterdir()]
+            inner = os.path.dirname(os.path.normpath(command.entrypoint))
+            if inner:
+                paths += (folder / inner).rglob("*")
         for path in paths:
             if path.is_file():
-                contents[path.name] = path.read_bytes()
+                contents[os.path.relpath(path, folder)] = path.read_bytes()
     except OSError:
         return {}
     return contents
