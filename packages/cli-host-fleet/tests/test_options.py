@@ -16,9 +16,15 @@ from testing.fork_server import started
 
 
 def test_a_dry_run_connects_to_nobody_and_shows_no_value(cli: Cli) -> None:
-    cli.command("true\n", envs={"TOKEN": "s3cr3t"}, env_files=[".env"])
+    files = [".env", "${MINE:-mine.vars}", "$CHOSEN", "$STAGE.link", "${HOSTNAME}"]
+    cli.command("true\n", envs={"TOKEN": "s3cr3t"}, env_files=files)
     folder = cli.root / "commands" / "demo" / "do"
     (folder / ".env").write_text("PASS=hidden\n")
+    for name in ("mine.vars", "chosen.vars", "staged.vars", "down"):
+        (folder / name).write_text("PASS=hidden\n")
+    (folder / "prod.link").symlink_to("staged.vars")
+    settings = cli.root / "config/settings.conf"
+    settings.write_text("CHOSEN=chosen.vars STAGE=prod\n")
     (folder / "lib").mkdir()
     (folder / "lib" / "more.sh").write_text("true\n")
     (folder / "lib" / "settings.txt").symlink_to("../../.env")
@@ -50,6 +56,10 @@ def test_a_dry_run_connects_to_nobody_and_shows_no_value(cli: Cli) -> None:
         for name in ("away", "command.json", "main.sh", "lib/more.sh")
     ]
     assert plan["links"] == {"commands/demo/do/away": str(away)}
+    (folder / "web02").write_text("PASS=hidden\n")
+    done = cli.fleet("run", *on, "demo", "do")
+    what = f"web02: {folder}/web02 has variables of this command, but would be sent"
+    assert done.stderr == f"cli fleet run: {what}; rename it to .env.NAME\n"
     (folder / "key").symlink_to(key := cli.home / "key")
     key.write_text("private\n")
     done = cli.fleet("run", *on, "demo", "do")

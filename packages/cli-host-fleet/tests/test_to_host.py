@@ -60,6 +60,7 @@ def test_a_host_that_is_sent_less_than_all_runs_nothing(tmp_path: Path) -> None:
         ("../prod/key", False),
         ("../key", True),
         ("../../lib/any.env", False),
+        ("../.env", False),
     ],
 )
 def test_links_that_are_sent(tmp_path: Path, target: str, sent: bool | None) -> None:
@@ -74,6 +75,7 @@ def test_links_that_are_sent(tmp_path: Path, target: str, sent: bool | None) -> 
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("x")
     (folder / "link").symlink_to(target)
+    (folder.parent / ".env").symlink_to("../lib/shared")
     shipment = Shipment()
     files = ("../vars[1]", "../$STAGE/key", "$HERE/any.env", "$NOT_SET")
     stays = [pattern_of(file, str(folder)) for file in files]

@@ -5,10 +5,11 @@ Only this module queries the program for the command and its variables.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cli_host_fleet import variables
@@ -235,10 +236,22 @@ class ShippedJob(CommandJob):
             self.shipment.add_file(definition.file, place)
         else:
             directory = self.order.command.directory
-            excluded = _stays_here(definition)
+            excluded = [*_stays_here(definition), *self._expanded_env_files()]
             roots = definition.roots
             self.shipment.add_tree(directory, self._folder, roots, excluded)
         self.shipment.close()
+
+    def _expanded_env_files(self) -> list[str]:
+        """Return patterns of the files that the program reads where `env_files` has variables."""
+        command = self.order.command
+        files = [file for level in command.definition.chain for file in level.env_files]
+        if not any("$" in file for file in files):
+            return []
+        # A host whose name leads to other files is refused: see `_chosen`.
+        name = next(iter(self.hosts))
+        here = {**os.environ, "HOSTNAME": name}
+        environment = self._program.environment(command.words, here)
+        return [glob.escape(path) for path in _files_of(environment.values())]
 
     def _check_project(self) -> None:
         """Raise FleetError if the command uses PROJECT_DIR, which would be unset on the hosts.
@@ -303,6 +316,11 @@ class ShippedJob(CommandJob):
         requested: Mapping[str, str],
         place: str,
     ) -> dict[str, str]:
+        sent = _files_of(environment) & self.shipment.paths
+        if sent:
+            what = f"{min(sent)} has variables of this command, but would be sent"
+            raise RefusedError(f"{what}; rename it to .env.NAME")
+
         chosen = {
             **variables.shipped(environment, requested, place),
             **self.order.declared,
@@ -372,6 +390,17 @@ def _stays_here(definition: Definition) -> list[str]:
                 files.append(path)
         patterns += [pattern_of(file, level.directory) for file in files]
     return patterns
+
+
+def _files_of(environment: Iterable[Variable]) -> set[str]:
+    """Return the real paths of the files that variables are from."""
+    paths = set()
+    for variable in environment:
+        for origin in (variable, *variable.shadows):
+            path, _, line = origin.source.rpartition(":")
+            if line.isdigit():
+                paths.add(os.path.realpath(path))
+    return paths
 
 
 def _start(command: Command) -> tuple[list[str], bool]:

@@ -60,7 +60,8 @@ def pattern_of(file: str, directory: str) -> str:
 class Shipment:
     """The tar archive, in an unnamed file that disappears after the run.
 
-    `names` are the files in it, and `targets` what those are that were links out of their folder.
+    `names` are the files in it, `paths` the real paths of those that were on this machine, and
+    `targets` what those are that were links out of their folder.
     """
 
     def __init__(self) -> None:
@@ -71,6 +72,7 @@ class Shipment:
         )
         self.size = 0
         self.names: list[str] = []
+        self.paths: set[str] = set()
         self.targets: dict[str, str] = {}
         self._add_directory("", 0o700)
 
@@ -190,6 +192,7 @@ class Shipment:
                 status = os.fstat(opened.fileno())
                 mode = stat.S_IMODE(status.st_mode)
                 self._add_stream(place, opened, status.st_size, mode)
+            self.paths.add(real)
             if not stays_inside:
                 self.targets[place] = real
         except FileNotFoundError:
@@ -263,7 +266,15 @@ def _check_link(path: str, roots: Sequence[str]) -> None:
 
 def _stays(path: str, patterns: Sequence[str]) -> bool:
     """Return whether a file, or what it is a link to, is a `.env` file or matches a pattern."""
-    for file in {path, os.path.realpath(path)}:
+    files = {path, os.path.realpath(path)}
+    while os.path.islink(path):
+        target = os.path.join(os.path.dirname(path), os.readlink(path))
+        path = os.path.abspath(target)
+        if path in files:
+            break  # the end, or a circle
+        files.add(path)
+
+    for file in files:
         name = os.path.basename(file)
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in _ENV_FILES):
             return True
