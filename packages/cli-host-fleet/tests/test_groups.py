@@ -9,7 +9,10 @@ import subprocess
 import time
 from collections.abc import Callable
 
+import pytest
+
 import rig as rigs
+from cli_host_fleet.grouped_view import differences
 from conftest import AT_THE_GATE, MEET, Cli
 from testing.fork_server import started
 
@@ -77,6 +80,25 @@ def test_hosts_that_ended_differently_have_rows_of_their_own(cli: Cli) -> None:
     assert printed.removesuffix(b"down: no output\n") == b"web[01-03] (3):\nsame\n"
     rows = [line.split()[:2] for line in said.decode().splitlines()[1:-1]]
     assert rows == [["down", "unreachable"], ["web[01,03]", "ok"], ["web02", "failed"]]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("a b c", "a b d", "@@ -2,2 +2,2 @@,  b, -c, +d"),
+        ("x " * 2000, "x " * 1999 + "y", "@@ -1999,2 +1999,2 @@"),
+        ("x y " * 1000, "y x x " * 66, None),
+        ("x " * 400 + "y", "x " * 199, None),
+        (" ".join(map(str, range(1900))), "a", "@@ -1,1900 +1 @@"),
+    ],
+)
+def test_outputs_that_take_too_long_to_compare(
+    before: str, after: str, shown: str | None
+) -> None:
+    """With many equal lines, it would be minutes, and nothing else would happen."""
+    lines = differences(before.split(), after.split())
+    assert (lines is None) == (shown is None)
+    assert ", ".join(lines or []).startswith(shown or "")
 
 
 def test_on_a_terminal_equal_outputs_are_grouped_without_being_asked(cli: Cli) -> None:
