@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import rig as rigs
+from cli_host_fleet.fleet import make_room
 from conftest import AT_THE_GATE, FULL, SHELLS, Cli
 
 _UNREACHABLE = {
@@ -266,6 +267,15 @@ def test_a_flood_does_not_fill_memory(cli: Cli, form: str, tmp_path: Path) -> No
     if form == "text":
         expected = b"web01: 0123456789abcde\n" * (megabytes * 1000000 // 16)
         assert hashlib.sha256(content).digest() == hashlib.sha256(expected).digest()
+
+
+def test_no_more_hosts_at_once_than_open_files_allow() -> None:
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (90, 90))
+        os._exit(make_room(1000))
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 5
 
 
 def test_a_flood_of_one_host_does_not_hold_up_another(cli: Cli) -> None:

@@ -180,13 +180,13 @@ def test_a_secret_argument_is_in_no_preview(cli: Cli) -> None:
         args=[{"name": "--pin", "value": "PIN", "secret": True}, {"name": "x..."}],
         required_envs=[{"name": "DEMO", "secret": True}],
     )
-    words = ("--pin=hunter2", "t0k3n", "e=s3cr3t", "y")
+    words = ("--pin=hunter2", "t0k3n", "e=s3cr3t", "a-hunter2")
     secrets = {"API_TOKEN": "t0k3n", "DEMO": "s3cr3t"}
     shown = cli.fleet(
         *("run", *cli.on("web01"), "--dry-run", "demo", "do", *words), env=secrets
     )
     assert shown.status == 0, shown.stderr
-    assert b"demo do --pin=******** ******** e=******** y\n" in shown.stdout
+    assert b"demo do --pin=******** ******** e=******** a-********\n" in shown.stdout
 
 
 def test_values_with_anything_in_them(cli: Cli) -> None:

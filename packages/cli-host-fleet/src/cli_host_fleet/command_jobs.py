@@ -122,12 +122,10 @@ class CommandJob(Job):
         values = [*super().secret_values()]
         values += [*self._secrets.values(), *self._referenced.values()]
         declared = self.order.declared
-        # A secret argument that was answered to a question is in no argv, but in a variable.
+        # Such a value may be in another word, too, or an answer to a question and in none.
         for argument in self.order.command.definition.args:
-            word = argument.bare_name.replace("-", "_")
-            name = f"ARG_{word.upper()}"
-            if argument.secret and name in declared:
-                values.append(declared[name])
+            if argument.secret:
+                values += [declared[name] for name in declared if argument.owns(name)]
         return values
 
     def _secrets_among(self, variables: Mapping[str, str]) -> list[str]:

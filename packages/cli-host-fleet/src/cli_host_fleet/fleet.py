@@ -108,6 +108,7 @@ class Fleet:
         self._engine: Any = PreferredEngine("auto", {"fanout": options.forks})
         self._total = 0
         self._failures_left = 0
+        self._forks = options.forks
         self._stopping: Stop = ""
 
     def run(self, hosts: Sequence[str]) -> list[Result]:
@@ -120,7 +121,7 @@ class Fleet:
         self._failures_left = rollout.failures_allowed(
             options.max_fail, options.serial, len(hosts)
         )
-        _make_room(options.forks)
+        self._forks = make_room(options.forks)
 
         restore = self._catch_signals()
         try:
@@ -176,7 +177,7 @@ class Fleet:
 
     def _fill(self, ended: Callable[[Result], None]) -> None:
         """Connect to waiting hosts, in order, until `forks` hosts are active."""
-        while self._queue and len(self._running) < self._options.forks:
+        while self._queue and len(self._running) < self._forks:
             if self._stops():
                 return
             host = self._queue.popleft()
@@ -285,14 +286,15 @@ def die_of(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-def _make_room(forks: int) -> None:
-    """Raise the limit on open files for `forks` hosts, as far as the system allows."""
+def make_room(forks: int) -> int:
+    """Raise the limit on open files for `forks` hosts; return how many the system allows."""
     limit = forks * _FILES_OF_A_HOST + _FILES_OF_OURS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     is_enough = soft == resource.RLIM_INFINITY or soft >= limit
     if is_enough:
-        return
+        return forks
 
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)  # only root may raise the hard limit
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    return max(1, (limit - _FILES_OF_OURS) // _FILES_OF_A_HOST)
