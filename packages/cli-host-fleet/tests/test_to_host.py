@@ -43,6 +43,9 @@ def test_a_host_that_is_sent_less_than_all_runs_nothing(tmp_path: Path) -> None:
         assert os.listdir(tmp_path) == [], whole[cut - 20 : cut]
 
 
+_WHOLE = ("${NONE:-../one}", "${NONE-../two}", "${KEY:-x}")
+
+
 @pytest.mark.parametrize(
     ("target", "sent"),
     [
@@ -61,6 +64,9 @@ def test_a_host_that_is_sent_less_than_all_runs_nothing(tmp_path: Path) -> None:
         ("../key", True),
         ("../../lib/any.env", False),
         ("../.env", False),
+        ("../one", False),
+        ("../two", False),
+        ("../three", False),
     ],
 )
 def test_links_that_are_sent(tmp_path: Path, target: str, sent: bool | None) -> None:
@@ -70,15 +76,16 @@ def test_links_that_are_sent(tmp_path: Path, target: str, sent: bool | None) -> 
         *("plugin/commands/do/near", "plugin/commands/do/lib/x", "plugin/lib/shared"),
         *("plugin/config/settings.conf", "plugin-two/shared", "plugin/.git/config"),
         *("plugin/commands/vars[1]", "plugin/commands/vars1", "plugin/lib/any.env"),
-        *("plugin/commands/prod/key", "plugin/commands/key"),
+        *("plugin/commands/prod/key", "plugin/commands/key", "plugin/commands/one"),
+        *("plugin/commands/two", "plugin/commands/three"),
     ):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("x")
     (folder / "link").symlink_to(target)
     (folder.parent / ".env").symlink_to("../lib/shared")
     shipment = Shipment()
-    files = ("../vars[1]", "../$STAGE/key", "$HERE/any.env", "$NOT_SET")
-    stays = [pattern_of(file, str(folder)) for file in files]
+    files = ("../vars[1]", "../$STAGE/key", "$HERE/any.env", "$NOT_SET", *_WHOLE)
+    stays = [pattern_of(file, str(folder), {"KEY": "../three"}) for file in files]
     if sent is None:
         with pytest.raises(FleetError, match="which stays on this machine"):
             shipment.add_tree(str(folder), "do", [str(tmp_path / "plugin")], stays)

@@ -234,22 +234,27 @@ class ShippedJob(CommandJob):
             self.shipment.add_file(definition.file, place)
         else:
             directory = self.order.command.directory
-            excluded = [*_stays_here(definition), *self._expanded_env_files()]
+            excluded = self._excluded(definition)
             roots = definition.roots
             self.shipment.add_tree(directory, self._folder, roots, excluded)
         self.shipment.close()
 
-    def _expanded_env_files(self) -> list[str]:
-        """Return patterns of the files that the program reads where `env_files` has variables."""
-        command = self.order.command
-        files = [file for level in command.definition.chain for file in level.env_files]
-        if not any("$" in file for file in files):
-            return []
-        # A host whose name leads to other files is refused: see `_chosen`.
-        name = next(iter(self.hosts))
-        here = {**os.environ, "HOSTNAME": name}
-        environment = self._program.environment(command.words, here)
-        return [glob.escape(path) for path in _files_of(environment.values())]
+    def _excluded(self, definition: Definition) -> list[str]:
+        """Return patterns of the files that hold the variables or secrets of the command."""
+        files = _files_named(definition)
+        values = dict(os.environ)
+        patterns: list[str] = []
+        if any("$" in file for file, _ in files):
+            # A host whose name leads to other files is refused: see `_chosen`.
+            values["HOSTNAME"] = next(iter(self.hosts))
+            words = self.order.command.words
+            environment = self._program.environment(words, values)
+            patterns += map(glob.escape, _files_of(environment.values()))
+            for name, variable in environment.items():
+                values[name] = variable.value
+
+        patterns += [pattern_of(file, directory, values) for file, directory in files]
+        return patterns
 
     def _check_project(self) -> None:
         """Raise FleetError if the command uses PROJECT_DIR, which would be unset on the hosts.
@@ -375,9 +380,9 @@ def path_on_host(path: str, facts: Facts) -> str:
     return path
 
 
-def _stays_here(definition: Definition) -> list[str]:
-    """Return patterns of the files that hold the variables or secrets of a command."""
-    patterns = []
+def _files_named(definition: Definition) -> list[tuple[str, str]]:
+    """Return the files in `env_files` and `secrets`, each with the directory of its definition."""
+    named = []
     for level in definition.chain:
         files = [*level.env_files]
         for reference in (*level.env_files, *level.secrets.values()):
@@ -386,8 +391,8 @@ def _stays_here(definition: Definition) -> list[str]:
             path, _, _ = rest.partition("#")
             if path:
                 files.append(path)
-        patterns += [pattern_of(file, level.directory) for file in files]
-    return patterns
+        named += [(file, level.directory) for file in files]
+    return named
 
 
 def _files_of(environment: Iterable[Variable]) -> set[str]:

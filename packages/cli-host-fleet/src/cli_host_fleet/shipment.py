@@ -11,7 +11,7 @@ import shutil
 import stat
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
 from cli_host_fleet.problem import FleetError
@@ -22,6 +22,7 @@ _ENV_FILES = (".env", ".env.*")
 _SETTINGS = "/config/settings.conf"
 _OF_COMMANDS = {"command.json", "category.json"}
 _REFERENCE = re.compile(r"\$\{[^}]*\}+|\$\w+")
+_WHOLE_REFERENCE = re.compile(r"\$\{?(\w+)(?::?-([^}]*))?\}?")
 _MOST_BYTES = 256 << 20
 
 
@@ -40,14 +41,16 @@ def stem_of_a_run() -> str:
     return stem
 
 
-def pattern_of(file: str, directory: str) -> str:
+def pattern_of(file: str, directory: str, values: Mapping[str, str]) -> str:
     """Return the pattern of the real paths that a file in `env_files` or `secrets` can have.
 
-    The value of `$STAGE` in `.env.$STAGE` is unknown here, so any value fits.
+    The value of `$STAGE` in `.env.$STAGE` may differ between hosts, so any value fits.
     """
-    if _REFERENCE.fullmatch(file):
-        # Any value would also fit the script itself, so only the caller's does.
-        file = os.path.expandvars(file)
+    whole = _WHOLE_REFERENCE.fullmatch(file)
+    if whole:
+        # Any value would also fit the script itself, so only the one of `values` does.
+        name, default = whole.groups()
+        file = values.get(name) or default or file
         return glob.escape(os.path.realpath(os.path.join(directory, file)))
 
     if file.startswith("$"):  # the path may be absolute
