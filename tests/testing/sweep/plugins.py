@@ -63,7 +63,8 @@ class Plugins(Ground):
     def broken(self, old: Any, new: Any, state: Any, outcome: Outcome) -> Iterator[str]:
         if state not in (old, new):
             yield f"neither old nor new: {state}"
-        elif left := self._leftovers():
+        # What a kill leaves of a link that is being replaced, the next change removes.
+        elif left := [one for one in self._leftovers() if not one.endswith(".tmp")]:
             yield f"left {left}"
         if outcome.failed and state != old:
             yield f"failed, yet the state is new: {outcome.err}"
