@@ -24,6 +24,7 @@ __all__ = [
     "Result",
     "builder",
     "command",
+    "variables_of",
 ]
 
 PROJECT = Path(__file__).parents[2]
@@ -75,6 +76,16 @@ def builder(directory: Path) -> Callable[..., Made]:
         return Made(**vars(install(files, program)))
 
     return make
+
+
+def variables_of(root: Path, *words: str) -> dict[str, str]:
+    """Return the variables by which the command `words` of an installation finds its program."""
+    *category, name = words
+    return {
+        "CLI_DIR": str(root),
+        "COMMAND_CATEGORY": " ".join(category),
+        "COMMAND_NAME": name,
+    }
 
 
 @dataclass

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from testing.installation import CLI
+from testing.installation import CLI, variables_of
 
 NOBODY = 65534
 PATHS = os.pathsep.join(sys.path)  # lets a child import what this process can
@@ -76,11 +76,7 @@ def tool_run() -> Iterator[dict[str, str]]:
             path = root / f"{name}.json"
             path.parent.mkdir(parents=True)
             path.write_text(json.dumps(content))
-        yield {
-            "CLI_DIR": directory,
-            "COMMAND_CATEGORY": "setup",
-            "COMMAND_NAME": "tool",
-        }
+        yield variables_of(root, "setup", "tool")
 
 
 def needs(*programs: str) -> None:

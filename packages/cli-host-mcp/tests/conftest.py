@@ -19,7 +19,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from host import Program
 from testing.fork_server import import_too, started
-from testing.installation import Made, builder
+from testing.installation import Made, builder, variables_of
 from testing.signals import reset_signals
 
 if TYPE_CHECKING:  # the process that hands out the tests needs no second for the SDK
@@ -60,11 +60,7 @@ class Cli:
     @property
     def program(self) -> Program:
         """The installation as `mcp serve` sees it."""
-        ours = {
-            "CLI_DIR": str(self.root),
-            "COMMAND_NAME": "serve",
-            "COMMAND_CATEGORY": "mcp",
-        }
+        ours = variables_of(self.root, "mcp", "serve")
         return Program.current({**self.environ, **ours})
 
     def command(self, words: str, script: str, **definition: object) -> None:

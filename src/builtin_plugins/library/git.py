@@ -155,8 +155,10 @@ class Git:
 
     def _environment(self) -> dict[str, str]:
         """Return the environment of git: no variable of the caller makes it run or ask anything."""
+        environ = without_repository(self.environ)
+        environ.pop("SSH_ASKPASS", None)  # a program that asks for passwords
         return {
-            **without_repository(self.environ),
+            **environ,
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ALLOW_PROTOCOL": "https:ssh:git:file",
             "GIT_ASKPASS": "true",

@@ -178,9 +178,8 @@ def _to_newest(change: Change, yes: bool) -> bool:
             signals_blocked(),
             file_lock(os.path.realpath(root), session.messages.line),
         ):
-            renew(
-                root, session.messages.line
-            )  # keeps what the user changed as NAME.old
+            # This keeps what the user has changed of the program's files as NAME.old.
+            renew(root, session.messages.line)
             git("merge", "--ff-only", "--quiet", new)
         _complete(synced)
         install_plugins(transaction, fetched, yes=yes)

@@ -192,7 +192,7 @@ def start_with_demands(
     unparsed = unparsed_run(run, started)
     recorder = _recorder_of(run, demands, messages)
     if failure is not None:
-        recorder.begin(unparsed, ended_run(started, not_started(failure.status)))
+        recorder.end(unparsed, ended_run(started, not_started(failure.status)))
         raise failure
 
     ending, started, ended = _wait(watched, started, unparsed, recorder)
@@ -218,17 +218,13 @@ def _wait(
     from host.launch.record_this_run import ended_run
 
     # SQLite waits for the disk at each write, so a run that is over is written once.
-    is_over = watched.has_ended()
-    if not is_over:
+    if not watched.has_ended():
         recorder.begin(unparsed)
     ending = watched.wait()
     ended = ended_run(started, ending)
     if ending.status:
         started = unparsed
-    if is_over or started is not unparsed:
-        recorder.begin(started, ended)
-    else:
-        recorder.end(ended)
+    recorder.end(started, ended)
     return ending, started, ended
 
 
@@ -244,9 +240,9 @@ def _inherited_locks(lock: int | None) -> list[int]:
 class _NoRecorder:
     """Takes the place of a `RunRecorder` for a run that is not recorded."""
 
-    def begin(self, started: "StartedRun", ended: "EndedRun | None" = None) -> None: ...
+    def begin(self, started: "StartedRun") -> None: ...
 
-    def end(self, ended: "EndedRun") -> None: ...
+    def end(self, started: "StartedRun", ended: "EndedRun") -> None: ...
 
 
 def _recorder_of(

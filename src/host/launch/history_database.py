@@ -78,16 +78,34 @@ class RunRecorder:
         self._messages = messages
         self._seconds = seconds
         self._has_failed = False
-        self._unwritten: StartedRun | None = None
+        self._written: StartedRun | None = None
 
-    def begin(self, started: "StartedRun", ended: "EndedRun | None" = None) -> None:
-        """Write the start of a run, or write it again; remove what is too old or too much.
+    def begin(self, started: "StartedRun") -> None:
+        """Write the start of a run, or write it again; remove what is too old or too much."""
+        self._written = None
+        if self._has_failed:
+            return
+        try:
+            self._insert(started.values(), _START_SECONDS)
+            self._written = started
+        except MomentaryError:
+            pass  # `end` writes the start, too
+        except OperationError as error:
+            self._fail(error)
 
-        If the run has `ended` already, that is written with it.
-        """
-        record = started.values()
-        if ended is not None:
-            record = {**record, **ended.values()}
+    def end(self, started: "StartedRun", ended: "EndedRun") -> None:
+        """Write the end of a run, and `started` if that is not what `begin` has written."""
+        if self._has_failed:
+            return
+        try:
+            if started is self._written:
+                self._update(ended.id, ended.values())
+            else:
+                self._insert({**started.values(), **ended.values()}, self._seconds)
+        except OperationError as error:
+            self._fail(error)
+
+    def _insert(self, record: "Mapping[str, Any]", seconds: float) -> None:
         names, values = _columns(record)
         places = ", ".join(["?"] * len(names))
         updates = ", ".join([f"{name} = excluded.{name}" for name in names])
@@ -95,49 +113,20 @@ class RunRecorder:
             f"INSERT INTO runs ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - constants
             f" ON CONFLICT (id) DO UPDATE SET {updates}"
         )
-        self._unwritten = None
-        if ended is not None:
-            self._write(statement, values, self._seconds, prunes=True)
-            return
-        try:
-            self._write(statement, values, _START_SECONDS, prunes=True)
-        except MomentaryError:
-            self._unwritten = started
+        with HistoryFile(self._path, seconds) as connection, connection:
+            connection.execute(statement, values)
+            self._prune(connection)
 
-    def end(self, ended: "EndedRun") -> None:
-        """Write the end of a run of which `begin` had the start."""
-        if self._unwritten is not None:
-            self.begin(self._unwritten, ended)
-            return
-        names, values = _columns(ended.values())
+    def _update(self, run_id: str, record: "Mapping[str, Any]") -> None:
+        names, values = _columns(record)
         updates = ", ".join([f"{name} = ?" for name in names])
-        self._write(
-            f"UPDATE runs SET {updates} WHERE id = ?",  # noqa: S608 - constants
-            [*values, ended.id],
-            self._seconds,
-        )
+        statement = f"UPDATE runs SET {updates} WHERE id = ?"  # noqa: S608 - constants
+        with HistoryFile(self._path, self._seconds) as connection, connection:
+            connection.execute(statement, [*values, run_id])
 
-    def _write(
-        self,
-        statement: str,
-        values: "list[Any]",
-        seconds: float,
-        *,
-        prunes: bool = False,
-    ) -> None:
-        """Run a statement. Raises MomentaryError if that fails at the start of a run."""
-        if self._has_failed:
-            return
-        try:
-            with HistoryFile(self._path, seconds) as connection, connection:
-                connection.execute(statement, values)
-                if prunes:
-                    self._prune(connection)
-        except OperationError as error:
-            if isinstance(error, MomentaryError) and seconds == _START_SECONDS:
-                raise
-            self._has_failed = True
-            self._messages.warn(f"the run is not recorded: {error}")
+    def _fail(self, error: OperationError) -> None:
+        self._has_failed = True
+        self._messages.warn(f"the run is not recorded: {error}")
 
     def _prune(self, connection: sqlite3.Connection) -> None:
         # Not those in progress: their ends are still to be written.

@@ -69,6 +69,7 @@ class RecordedRun:
         self._messages = session.messages
         self._secrets: set[str] | None = None  # not known
         self._started: StartedRun | None = None
+        self._unparsed: StartedRun | None = None
         self._is_finished = False
         self._began = time.monotonic()
 
@@ -124,8 +125,9 @@ class RecordedRun:
             client=self._client,
         )
         self._started = started
+        self._unparsed = unparsed_run(self._run, started)
         if self._recorder is not None:
-            self._recorder.begin(unparsed_run(self._run, started))
+            self._recorder.begin(self._unparsed)
 
     def environment(self, environ: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment for the command, so that its run is not recorded again.
@@ -151,7 +153,7 @@ class RecordedRun:
         functions of the hook `after_run` are called, because a run on other machines cannot call
         those of this one.
         """
-        started = self._started
+        started = self._unparsed if status else self._started
         if started is None or self._is_finished:
             return
         self._is_finished = True
@@ -169,14 +171,8 @@ class RecordedRun:
             signal=signal,
             hosts=list(results),
         )
-        unparsed = unparsed_run(self._run, started)
-        if status:
-            started = unparsed
         if self._recorder is not None:
-            if started is unparsed:
-                self._recorder.end(ended)
-            else:
-                self._recorder.begin(started, ended)
+            self._recorder.end(started, ended)
         if hosts and self._calls:
             call_after_run(self._calls, started, ended, self._messages)
 

@@ -3,7 +3,6 @@
 import posix
 import time
 
-from host.arguments.parser import HIDDEN
 from host.caller import RECORDED, RUN
 from host.launch.history_record import (
     EndedRun,
@@ -62,7 +61,10 @@ def unparsed_run(run: "Run", started: StartedRun) -> StartedRun:
     tree = run.definition.click
     if tree is None or not tree.has_secrets:
         return started
-    masked = [HIDDEN] * len(started.arguments)
+
+    from host.launch.run_masking import MASK
+
+    masked = [MASK] * len(started.arguments)
     return started.replaced(arguments=masked, masked=[*range(len(masked))])
 
 

@@ -180,7 +180,7 @@ def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
     The same applies to switches such as `true` and `off`, and to lines without a letter or digit::
 
         for hidden in hidden_texts(secrets):
-            output = output.replace(hidden, "********")
+            output = output.replace(hidden, _MASK)
     """
     texts: set[str] = set()
     for secret in secrets:

@@ -120,9 +120,8 @@ class _Groups(GroupResolver):  # type: ignore[misc]
                 nodes += self._inner.all_nodes(namespace)
             except GroupSourceNoUpcall:
                 for group in self._inner.grouplist(namespace):
-                    if self._inner.group_nodes(
-                        group, namespace
-                    ):  # an empty one is no error here
+                    # An empty group is no error here.
+                    if self._inner.group_nodes(group, namespace):
                         nodes += self.group_nodes(group, namespace)
         return nodes
 

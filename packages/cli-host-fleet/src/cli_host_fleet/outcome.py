@@ -7,8 +7,8 @@ import signal
 from collections.abc import Iterable
 
 from cli_host_fleet.fleet import Fleet, View, die_of
+from cli_host_fleet.problem import unwritable
 from cli_host_fleet.results import Result, exit_status
-from host import OperationError
 
 
 def outcome(fleet: Fleet, view: View, results: Iterable[Result]) -> int:
@@ -19,7 +19,7 @@ def outcome(fleet: Fleet, view: View, results: Iterable[Result]) -> int:
     """
     problem = view.problem
     if problem and problem.errno != errno.EPIPE:
-        raise OperationError(f"cannot write the output: {problem.strerror}")
+        raise unwritable(problem)
 
     if fleet.signal:
         die_of(fleet.signal)

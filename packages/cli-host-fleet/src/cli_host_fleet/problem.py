@@ -15,6 +15,11 @@ class NotAgreedError(OperationError):
     """The user did not confirm, or could not be asked; nothing was run. The exit status is 1."""
 
 
+def unwritable(failure: OSError) -> OperationError:
+    """Return the error about a stdout that takes nothing, for example on a full disk."""
+    return OperationError(f"cannot write the output: {failure.strerror}")
+
+
 def show(text: str) -> None:
     """Print a line on stdout; raises OperationError if it takes nothing."""
     try:
@@ -22,4 +27,4 @@ def show(text: str) -> None:
     except BrokenPipeError:
         raise  # its reader is gone, which is no error
     except OSError as failure:
-        raise OperationError(f"cannot write the output: {failure.strerror}") from None
+        raise unwritable(failure) from None
